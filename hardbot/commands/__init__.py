@@ -1,0 +1,14 @@
+"""Command groups of `hardbot`, one file an area; each has `register(app)`.
+
+Modules here import only typer and light parts of the project at the top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from hardbot.commands import arena, game, training
+
+AREAS: tuple[Callable[[typer.Typer], None], ...] = (game.register, arena.register, training.register)
