@@ -1,0 +1,1 @@
+"""Matches, duplicate deals, ring tournaments and their statistics."""

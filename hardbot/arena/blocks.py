@@ -1,0 +1,58 @@
+"""Blocks of a match on worker processes, results always in block order.
+
+A block is played from nothing (fresh bots, its own deals and generators), so who plays it and when
+cannot change its result. Workers are started by the fork server with the arena preloaded:
+no threads or half-open files of the caller are copied. At most a few blocks per worker are under way,
+so memory does not grow with the match.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from hardbot.errors import ArenaError
+
+DEFAULT_BLOCK = 1_000  # deals
+_AHEAD = 3  # blocks under way per worker
+
+Plan = TypeVar("Plan")
+Outcome = TypeVar("Outcome")
+
+
+def block_sizes(n_deals: int, block: int) -> list[int]:
+    """Deals of each block; only the last may be short."""
+    if n_deals < 1:
+        raise ArenaError(f"expected at least 1 deal, got {n_deals}")
+    if block < 1:
+        raise ArenaError(f"expected a block of at least 1 deal, got {block}")
+    return [min(block, n_deals - start) for start in range(0, n_deals, block)]
+
+
+def run_blocks(play: Callable[[Plan, int], Outcome], plan: Plan, n_blocks: int, jobs: int) -> Iterator[Outcome]:
+    """Outcomes of `play(plan, index)` for all blocks in order; `play` and `plan` must pickle when jobs > 1."""
+    if jobs < 1:
+        raise ArenaError(f"expected at least 1 job, got {jobs}")
+    if min(jobs, n_blocks) == 1:
+        for index in range(n_blocks):
+            yield play(plan, index)
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["hardbot.arena.match", "hardbot.arena.ring"])
+    pool = ProcessPoolExecutor(min(jobs, n_blocks), mp_context=context)
+    waiting: deque[Future[Outcome]] = deque()
+    try:
+        for index in range(n_blocks):
+            waiting.append(pool.submit(play, plan, index))
+            if len(waiting) >= _AHEAD * jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ArenaError(f"expected {jobs} worker processes to stay alive, one ended abruptly ({error})") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

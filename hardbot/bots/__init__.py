@@ -1,0 +1,1 @@
+"""Players: one bot a file, listed in the registry."""

@@ -1,0 +1,1 @@
+"""Benchmarks against the libraries named in the documentation: `python -m tests.bench [name...]`."""
