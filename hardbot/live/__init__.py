@@ -1,0 +1,1 @@
+"""Play outside the arena: competition protocol, terminal and web tables."""

@@ -1,0 +1,1 @@
+"""Betting contexts, the trained artifact, range posterior and opponent adjustment."""

@@ -1,0 +1,1 @@
+"""Solving the heads-up game: counterfactual regret minimisation, best responses, exploitability."""
