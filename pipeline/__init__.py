@@ -1,0 +1,1 @@
+"""From a corpus of hand histories to a trained, published opponent model."""
