@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from hardbot.bots.base import Bot
-from hardbot.game.cards import CLASS_TEXT, HOLE_CLASS, N_HOLES, RANKS, hole_index
+from hardbot.game.cards import CLASS_TEXT, HOLE_CLASS, RANKS, hole_index
+from hardbot.game.feature_tables import FEATURE_COLUMNS, features_of_hand
 from hardbot.game.hand import Hole, View
 from hardbot.game.rules import CALL, FOLD, RAISE
 
 P_RANDOM_CALL = 0.05
-_UNIFORM = np.ones(N_HOLES)
+_HS, _PPOT = FEATURE_COLUMNS.index("hs"), FEATURE_COLUMNS.index("ppot")
 _TEN = RANKS.index("T")
 
 
@@ -39,10 +40,8 @@ CHART: tuple[int, ...] = tuple(chart_action(CLASS_TEXT[cell]) for cell in HOLE_C
 
 def strength_and_potential(hole: Hole, board: tuple[int, ...]) -> tuple[float, float]:
     """HS and PPot of one hand against one uniform opponent hand."""
-    from hardbot.game.features import weighted_strength
-
-    hs, ppot, *_ = weighted_strength(hole, board, _UNIFORM)
-    return hs, ppot
+    row = features_of_hand(hole, board)
+    return float(row[_HS]), float(row[_PPOT])
 
 
 class RuleBot(Bot):

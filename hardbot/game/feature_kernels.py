@@ -51,6 +51,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 popcount: Callable[[int], int] = intrinsic(_popcount)
 
+
 @njit
 def suit_counts(board: Bytes, counts: Ints) -> int:
     """Fill counts (4,) of the board's suits; returns the suit of three cards or more, -1 if none."""
@@ -334,7 +335,13 @@ def _average(
             source = points_after[card_image[t]]
             for hand in range(n_hands):
                 new_points[t, hand] += source[hand_image[hand]]
-    return new_sums // n_orders, new_points // n_orders
+    for hand in range(n_hands):  # loops, not array division: that would widen the type
+        for part in range(6):
+            new_sums[hand, part] //= n_orders
+    for t in range(n_live):
+        for hand in range(n_hands):
+            new_points[t, hand] //= n_orders
+    return new_sums, new_points
 
 
 @njit
