@@ -9,6 +9,6 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, game, training
+from hardbot.commands import arena, game, tables, training
 
-AREAS: tuple[Callable[[typer.Typer], None], ...] = (game.register, arena.register, training.register)
+AREAS: tuple[Callable[[typer.Typer], None], ...] = (game.register, tables.register, arena.register, training.register)

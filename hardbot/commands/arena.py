@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from hardbot.commands.output import print_json, print_table
+from hardbot.commands.output import print_json, print_table, step_progress
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Seed = Annotated[int, typer.Option("--seed", help="Deals and bots' randomness follow from it.")]
@@ -127,20 +127,6 @@ def _parse_window(text: str | None) -> tuple[int, int] | None:
 
 @contextmanager
 def _progress_bar(wanted: bool) -> Iterator[Progress | None]:
-    """A progress bar on a terminal, else nothing."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not (wanted and console.is_terminal):
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns: list[Any] = [TextColumn("deals"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("deals", total=None)
-
-        def update(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield update
+    """A bar of deals on a terminal, else nothing."""
+    with step_progress(wanted) as update:
+        yield None if update is None else lambda done, total: update("deals", done, total)

@@ -13,7 +13,7 @@ averaged over those renamings, which is exact because the sums are whole numbers
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba import types
@@ -49,7 +49,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-popcount: Callable[[int], int] = intrinsic(_popcount)
+popcount = cast(Callable[[int], int], intrinsic(_popcount))
 
 
 @njit

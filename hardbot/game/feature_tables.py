@@ -60,7 +60,7 @@ class FeatureTable:
         found[:, : stored.shape[1]] = stored
         if stored.shape[1] == 5:
             found[:, 5:] = stored[:, 3:]
-        found[np.asarray(indices) < 0] = np.nan
+        found[indices < 0] = np.nan
         return found
 
 
@@ -169,7 +169,8 @@ def features_of_hand(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.fl
         table = _table_or_none(len(board) - 2)
         if table is not None:
             row = np.array([(*hole, *board)], dtype=np.uint8)
-            return table.rows(canonical_indices(len(board) - 2, row))[0]
+            only: NDArray[np.float32] = table.rows(canonical_indices(len(board) - 2, row))[0]
+            return only
     found = weighted_strength(hole, board, _UNIFORM)
     return np.array([getattr(found, name) for name in FEATURE_COLUMNS], dtype=np.float32)
 

@@ -184,10 +184,20 @@ def hand_features(hole: Sequence[int], board: Sequence[int]) -> HandFeatures:
     outlook = _outlook((int(hole[0]), int(hole[1])), tuple(board))
     now, hp, _ = outlook.counts()
     found = outlook.strength(UNIFORM)
+    ahead, tied, behind = (int(n) for n in now)
+    cells = tuple((int(row[0]), int(row[1]), int(row[2])) for row in hp)
     return HandFeatures(
-        *(int(n) for n in now),
-        **{name: getattr(found, name) for name in FEATURE_COLUMNS},
-        hp=tuple((int(row[0]), int(row[1]), int(row[2])) for row in hp),
+        ahead=ahead,
+        tied=tied,
+        behind=behind,
+        hs=found.hs,
+        e=found.e,
+        e2=found.e2,
+        ppot=found.ppot,
+        npot=found.npot,
+        ppot1=found.ppot1,
+        npot1=found.npot1,
+        hp=cells,
     )
 
 
