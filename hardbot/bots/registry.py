@@ -30,9 +30,15 @@ BOTS: dict[str, Entry] = {
     "always_fold": Entry("hardbot.bots.simple:AlwaysFold", "checks when free, else folds"),
     "random": Entry("hardbot.bots.simple:Random", "any legal action, equally likely"),
     "rulebot": Entry("hardbot.bots.rulebot:RuleBot", "plain rules on hand strength and potential"),
+    "vexbot": Entry("hardbot.bots.vexbot:VexBot", "searches the betting with observed frequencies and showdowns; learns"),
 }
 
-FACTORIES: dict[str, Callable[[str], Bot]] = {}  # prefix of a spec -> maker, e.g. "tcp" for foreign programs
+FACTORIES: dict[str, Callable[[str], Bot]] = {}  # prefix of a spec -> maker of a bot from the whole spec
+# Makers that live above this package are named, not imported; worker processes find them the same way.
+PLUGINS: dict[str, str] = {
+    "openspiel": "hardbot.live.openspiel:make_arena_bot",
+    "tcp": "hardbot.live.foreign:make_foreign_bot",
+}
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -59,11 +65,19 @@ def bot_class(name: str) -> type[Bot]:
     return found
 
 
+def _factory(spec: str) -> Callable[[str], Bot] | None:
+    prefix, colon, _ = spec.partition(":")
+    if colon and prefix in PLUGINS and prefix not in FACTORIES:
+        module, _, attribute = PLUGINS[prefix].partition(":")
+        FACTORIES[prefix] = getattr(import_module(module), attribute)
+    return FACTORIES.get(prefix)
+
+
 def create_bot(spec: str) -> Bot:
     """A fresh bot without memory."""
-    prefix = spec.partition(":")[0]
-    if prefix in FACTORIES:
-        return FACTORIES[prefix](spec)
+    factory = _factory(spec)
+    if factory is not None:
+        return factory(spec)
     name, texts = split_spec(spec)
     cls = bot_class(name)
     parameters = inspect.signature(cls.__init__, eval_str=True).parameters
@@ -100,7 +114,7 @@ def _convert(text: str, annotation: Any, where: str) -> Any:
 
 def check_table_size(spec: str, n_seats: int) -> None:
     """Raise BotError if the bot does not play at tables of this size."""
-    if spec.partition(":")[0] in FACTORIES:
+    if _factory(spec) is not None:
         return
     sizes = bot_class(split_spec(spec)[0]).table_sizes
     if n_seats not in sizes:

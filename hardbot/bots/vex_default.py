@@ -1,0 +1,145 @@
+"""What vexbot believes of an opponent it has not seen: a plain sensible player, or the corpus.
+
+Either is a strategy P(action | strength, position). Sent forward through the whole betting tree with the population's
+moves of strength (vex_strength) it gives, at every position, how often each action is taken and, at every showdown,
+with what hands: the same two kinds of figures vexbot later observes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardbot.bots.vex_search import SearchTree, search_tree
+from hardbot.bots.vex_strength import N_CELLS, N_GRID, strength_table
+from hardbot.errors import BotError
+from hardbot.game.betting import Betting
+from hardbot.game.cards import HOLE_CLASS, N_CLASSES
+from hardbot.game.rules import BOARD_SIZES, CALL, FOLD, RAISE
+
+PRIORS = ("default", "corpus")
+_NOISE = 0.06  # share of the uniform distribution in the plain player's play
+_SLOPE = 0.035  # half-width of the plain player's thresholds
+_BOARDS = 24  # per street, to see which buckets hands of a strength are in
+_SEED = 2010
+
+Floats = NDArray[np.float64]
+Strategy = Callable[[Betting], Floats]  # position -> P(action | strength) (169 or 21, 3)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """Figures at every place of the search tree; the opponent is whoever is to act, or sits opposite."""
+
+    actions: Floats  # (n, 3)
+    showdowns: Floats  # (2, n, 20) by seat of the observer
+
+
+@lru_cache(maxsize=len(PRIORS))
+def beliefs(prior: str) -> Beliefs:
+    """Beliefs of a named prior; ModelError if `corpus` is asked for and there is no model."""
+    if prior == "default":
+        return spread(plain_strategy)
+    if prior == "corpus":
+        return spread(corpus_strategy())
+    raise BotError(f"expected a prior of {', '.join(PRIORS)} for vexbot, got {prior!r}")
+
+
+def spread(strategy: Strategy) -> Beliefs:
+    """Send all hands of the player to act through the tree, for both seats."""
+    tree = search_tree()
+    actions = np.zeros((len(tree.nodes), 3))
+    showdowns = np.zeros((2, len(tree.nodes), N_CELLS))
+    triples = {p: strategy(node) for p, node in enumerate(tree.nodes) if not node.is_over}
+    for player in range(2):
+        _spread_player(tree, triples, player, actions, showdowns[1 - player])
+    return Beliefs(actions, showdowns)
+
+
+def _spread_player(tree: SearchTree, triples: dict[int, Floats], player: int, actions: Floats, shown: Floats) -> None:
+    table = strength_table()
+    weights = np.bincount(HOLE_CLASS, minlength=N_CLASSES) / len(HOLE_CLASS)
+    reach: list[Floats] = [weights] * len(tree.nodes)
+    for p, node in enumerate(tree.nodes):  # preorder: a parent comes before its children
+        held = reach[p]
+        if tree.opens[p]:
+            held = held @ (table.flops if node.street == 1 else table.moves[node.street - 1])
+        if node.is_over:
+            if node.is_showdown:
+                shown[p] = _cells(held / held.sum())
+            continue
+        if node.seat == player:
+            actions[p] = held @ triples[p] / held.sum()
+        for action in node.legal:
+            share = triples[p][:, action] if node.seat == player else 1.0
+            reach[tree.child[p, action]] = held * share
+
+
+def _cells(grid: Floats) -> Floats:
+    """Histogram of 20 cells from weights on their 21 borders: half of a border's weight to either side."""
+    halves = grid / 2
+    halves[0], halves[-1] = grid[0], grid[-1]
+    cells: Floats = halves[:-1] + halves[1:]
+    cells[0] -= 0.0 if N_GRID > 2 else grid[-1]
+    return cells
+
+
+def plain_strategy(node: Betting) -> Floats:
+    """Bets good hands, raises better ones, folds when a bet is too dear: straight lines around fixed thresholds."""
+    table = strength_table()
+    strength = table.equity if node.street == 0 else np.linspace(0.0, 1.0, N_GRID)
+    again = node.raises + (1 if node.street == 0 else 0)  # bets of this round
+    p = np.zeros((len(strength), 3))
+    if FOLD in node.legal:
+        price = node.to_call / (node.pot + node.to_call)
+        fold = _ramp((0.28 if node.street == 0 else 0.30) + 0.4 * price + 0.05 * (again - 1) - strength)
+        bold = _ramp(strength - (0.54 if node.street == 0 else 0.64) - 0.07 * (again - 1))
+    else:
+        fold, bold = np.zeros(len(strength)), _ramp(strength - 0.56)
+    p[:, RAISE] = bold if RAISE in node.legal else 0.0
+    p[:, FOLD] = (1.0 - p[:, RAISE]) * fold
+    p[:, CALL] = 1.0 - p[:, RAISE] - p[:, FOLD]
+    legal = np.isin(np.arange(3), node.legal)
+    mixed: Floats = (1.0 - _NOISE) * p + _NOISE * legal / legal.sum()
+    return mixed
+
+
+def _ramp(margin: Floats) -> Floats:
+    ramp: Floats = np.clip(0.5 + margin / (2 * _SLOPE), 0.0, 1.0)
+    return ramp
+
+
+def corpus_strategy() -> Strategy:
+    """The trained model's P(action | bucket, context), brought from buckets to strengths."""
+    from hardbot.model.likelihood import ActionModel
+
+    model = ActionModel()
+    shares = [np.eye(N_CLASSES)] + [_bucket_shares(model, street) for street in (1, 2, 3)]
+
+    def strategy(node: Betting) -> Floats:
+        triples: Floats = shares[node.street] @ model.bucket_probabilities(node)
+        return triples
+
+    return strategy
+
+
+def _bucket_shares(model: object, street: int) -> Floats:
+    """Which buckets hands of a strength are in (21, k), counted on sampled boards."""
+    from hardbot.game.feature_tables import FEATURE_COLUMNS, features_on_board
+    from hardbot.model.likelihood import ActionModel
+
+    assert isinstance(model, ActionModel)
+    rng = np.random.Generator(np.random.PCG64([_SEED, street]))
+    shares = np.full((N_GRID, model.model.streets[street].k), 1e-6)
+    for _ in range(_BOARDS):
+        board = tuple(rng.permutation(52)[: BOARD_SIZES[street]].tolist())
+        buckets, strength = model.buckets(board), features_on_board(board)[:, FEATURE_COLUMNS.index("e")]
+        held = buckets >= 0
+        points = np.rint(strength[held] * N_CELLS).astype(np.int64)
+        np.add.at(shares, (points, buckets[held]), 1.0)
+    normalised: Floats = shares / shares.sum(axis=1, keepdims=True)
+    return normalised

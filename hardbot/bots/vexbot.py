@@ -1,0 +1,156 @@
+"""vexbot: adaptive game-tree search against one opponent, learning from the first hand on.
+
+After Billings, Davidson, Schauenberg, Burch, Bowling, Holte, Schaeffer and Szafron, "Game-Tree Search with Adaptation
+in Stochastic Imperfect-Information Games" (2004). Before each street's first decision the rest of the betting is searched
+(vex_search). What the opponent does at each point is read off observed frequencies, what it holds at a showdown off a
+histogram of 20 cells of the hand strengths it has shown after such betting; old observations fade by `decay`. Until
+there are any, a default model stands in (vex_default): a plain player, or the trained corpus model (`prior=corpus`).
+
+miximax (the default) takes the best action; `mix=yes` (miximix) takes the others too, the less often the more they
+cost: weights exp(-loss / temperature), and the search reckons with it. Boards to come: the next card exactly,
+later ones by the population's moves of hand strength (vex_strength).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardbot.bots.base import HEADS_UP_ONLY, Bot
+from hardbot.bots.vex_default import PRIORS, beliefs
+from hardbot.bots.vex_search import record, search, search_tree
+from hardbot.bots.vex_strength import N_CELLS, N_GRID, next_strengths, showdown_strength, strength_table
+from hardbot.errors import BotError
+from hardbot.game.betting import Betting
+from hardbot.game.cards import HOLE_CLASS, hole_index
+from hardbot.game.hand import HandResult, View
+from hardbot.game.rules import HEADS_UP
+
+_TEMPERATURE_SB = 0.15
+
+
+class Memory:
+    """Everything seen of the opponent: decayed counts and numbers of observations by context."""
+
+    def __init__(self) -> None:
+        tree = search_tree()
+        self.action_counts = np.zeros((tree.n_action_contexts, 3))
+        self.action_seen = np.zeros(tree.n_action_contexts)
+        self.showdown_counts = np.zeros((tree.n_showdown_contexts, N_CELLS))
+        self.showdown_seen = np.zeros(tree.n_showdown_contexts)
+
+
+class VexBot(Bot):
+    """Searches the betting of the hand with what it has learned of this opponent."""
+
+    name = "vexbot"
+    table_sizes = HEADS_UP_ONLY
+    learns = True
+
+    def __init__(
+        self, mix: bool = False, decay: float = 0.95, prior: str = "default", temperature: float = _TEMPERATURE_SB
+    ) -> None:
+        if not 0.0 < decay <= 1.0:
+            raise BotError(f"expected a decay above 0 and up to 1 for vexbot, got {decay}")
+        if temperature <= 0.0:
+            raise BotError(f"expected a temperature above 0 for vexbot, got {temperature}")
+        if prior not in PRIORS:
+            raise BotError(f"expected a prior of {', '.join(PRIORS)} for vexbot, got {prior!r}")
+        self.mix = mix
+        self.decay = decay
+        self.prior = prior
+        self.temperature = temperature
+        self._memory: Memory | None = None
+        self._searched: tuple[int, int] = (-1, -1)
+
+    def new_hand(self, view: View) -> None:
+        """Forget what was searched."""
+        if self._memory is None:
+            self._set_up(view)
+        self._searched = (-1, -1)
+
+    def _set_up(self, view: View) -> None:
+        if view.rules != HEADS_UP:
+            raise BotError(f"expected the competition's heads-up rules for vexbot, got {view.rules.name}")
+        self._tree = search_tree()
+        self._beliefs = beliefs(self.prior)
+        self._table = strength_table()
+        self._moves = np.ascontiguousarray(self._table.moves.transpose(0, 2, 1), dtype=np.float32)
+        n = len(self._tree.nodes)
+        self._values = np.zeros((n, N_GRID), dtype=np.float32)
+        self._action_values = np.zeros((n, 3))
+        self._own = np.zeros(N_GRID)
+        self._memory = Memory()
+
+    @property
+    def memory(self) -> Memory:
+        """What was seen in this match."""
+        if self._memory is None:
+            self._memory = Memory()
+        return self._memory
+
+    def action_values(self, view: View) -> NDArray[np.float64]:
+        """Expected sb (3,) of fold, call and raise from here on, money already paid included; -inf if illegal."""
+        place = int(self._tree.place[view.betting.index])
+        first, stop = self._searched
+        if not first <= place < stop or self._tree.street[first] != view.betting.street:
+            self._search(view, place)
+        row: NDArray[np.float64] = self._action_values[place]
+        return row
+
+    def _search(self, view: View, place: int) -> None:
+        tree, memory, seat = self._tree, self.memory, view.seat
+        a, b = view.hole
+        if view.board:
+            next_strengths(a, b, np.array(view.board, dtype=np.int64), self._own)
+        else:
+            self._own[:] = self._table.flops[HOLE_CLASS[hole_index(a, b)]]
+        search(
+            place,
+            seat,
+            self._own,
+            self.temperature if self.mix else 0.0,
+            tree.child,
+            tree.stop,
+            tree.street,
+            tree.seat,
+            tree.opens,
+            tree.fold_sb,
+            tree.paid_sb,
+            tree.action_contexts[seat],
+            memory.action_counts,
+            memory.action_seen,
+            self._beliefs.actions,
+            tree.showdown_contexts[seat],
+            memory.showdown_counts,
+            memory.showdown_seen,
+            self._beliefs.showdowns[seat],
+            self._moves,
+            self._values,
+            self._action_values,
+        )
+        self._searched = (place, int(tree.stop[place]))
+
+    def act(self, view: View, rng: np.random.Generator) -> int:
+        """The best action, or with `mix` one of the good ones."""
+        values = self.action_values(view)
+        if not self.mix:
+            return int(values.argmax())
+        weights = np.exp((values - values.max()) / self.temperature)
+        return int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum(), side="right"))
+
+    def observe(self, view: View, before: Betting, action: int) -> None:
+        """Count the opponent's actions."""
+        if before.seat != view.seat:
+            memory, contexts = self.memory, self._tree.action_contexts[view.seat, self._tree.place[before.index]]
+            record(contexts, action, self.decay, memory.action_counts, memory.action_seen)
+
+    def end_hand(self, view: View, result: HandResult) -> None:
+        """Count the strength of a hand the opponent shows."""
+        shown = result.holes[1 - view.seat]
+        if shown is None or not result.betting.is_showdown:
+            return
+        strength = showdown_strength(shown[0], shown[1], np.array(result.board, dtype=np.int64))
+        cell = min(int(strength * N_CELLS), N_CELLS - 1)
+        memory, contexts = self.memory, self._tree.showdown_contexts[view.seat, self._tree.place[result.betting.index]]
+        record(contexts, cell, self.decay, memory.showdown_counts, memory.showdown_seen)
