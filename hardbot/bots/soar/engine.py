@@ -109,7 +109,7 @@ class WorkingMemory:
         return next(iter(self.facts.get(attribute, ())), None)
 
     def has(self, attribute: str, value: Value = "yes") -> bool:
-        """Is this fact in memory?"""
+        """Whether this fact is in memory."""
         return value in self.facts.get(attribute, ())
 
     def _add(self, attribute: str, value: Value) -> None:
@@ -202,7 +202,8 @@ def weigh_operators(memory: WorkingMemory, records: Mapping[str, Mapping[str, fl
     for index in sorted(memory.proposals):
         proposal = memory.proposals[index]
         name = rule_set.rules[index].name
-        score, reasons = proposal.score, ()
+        score: float = proposal.score
+        reasons: tuple[str, ...] = ()
         record = records.get(name) if records else None
         if record:
             score, reasons = _adjust(rule_set.adjustments, proposal, record)

@@ -164,10 +164,7 @@ def _otherness(attribute: str, unwanted: frozenset[Value]) -> Test:
 
 def _comparison(attribute: str, order: Callable[[float, float], bool], limit: float) -> Test:
     def test(facts: Facts) -> bool:
-        for value in facts.get(attribute, _NOTHING):
-            if order(value, limit):  # type: ignore[arg-type]  # words are never compared: check_attributes
-                return True
-        return False
+        return any(order(float(value), limit) for value in facts.get(attribute, _NOTHING))
 
     return test
 
