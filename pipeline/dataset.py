@@ -161,6 +161,20 @@ _CLIPPED = (
 )
 
 
+def corpus_fingerprint(
+    store: Store | Path | str,
+    *,
+    matches: Sequence[str] | None = None,
+    without_matches: Sequence[str] = (),
+    without_players: Sequence[str] = (),
+) -> str:
+    """Short hash of the hands a selection holds, without loading them; ingestion order does not matter."""
+    where, parameters = _hand_filter(matches, without_matches, without_players)
+    sql = f"SELECT count(*) || '-' || coalesce(bit_xor(hash(h.identity)), 0) FROM hands h WHERE {where}"
+    with opened(store) as reader:
+        return str(reader.value(sql, parameters))
+
+
 def _name(store: Store | Path | str) -> str:
     return str(store.path if isinstance(store, Store) else store)
 

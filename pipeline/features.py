@@ -3,8 +3,8 @@
 The definition is the runtime's (hardbot/game/features.py): flop and turn rows are looked up in the exact tables by
 suit-canonical index, river equities are counted in a batch here (the same numbers: (ahead + tied / 2) / 990).
 `prepare_features` fills the store's `features` table for every decision after the flop whose cards are known and which
-has no row yet, a transaction per batch: killed and started again it goes on where it was, and after new files only
-their decisions cost anything.
+has no row yet, a transaction per block of hands: killed and started again it goes on where it was, and after new files
+only their decisions cost anything.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from hardbot.game.rules import BOARD_SIZES
 from pipeline.store import HEADS_UP_RULES, Store
 
 BATCH_ROWS = 500_000
+PART_HANDS = 100_000
 STORED_COLUMNS = ("e", "e2", "ppot", "npot")
 RIVER = 3
 _FEW_BOARDS = 2_000  # below this, boards are computed one by one when a table is missing
@@ -122,27 +123,45 @@ def _rows_by_board(holes: NDArray[np.int16], boards: NDArray[np.int8]) -> NDArra
 
 def prepare_features(store: Store, progress: Progress | None = None) -> int:
     """Compute and store the rows that are missing; returns how many were added."""
-    missing = store.query(_MISSING, [list(HEADS_UP_RULES)])
-    done = 0
-    for start in range(0, missing.height, BATCH_ROWS):
-        batch = missing.slice(start, BATCH_ROWS)
-        rows = feature_rows(batch)
-        with store.transaction():
-            store.append("features", rows)
-        done += batch.height
+    parts, added = missing_parts(store), 0
+    for done, part in enumerate(parts):
+        rows = feature_rows(missing_decisions(store, part))
+        add_features(store, rows)
+        added += rows.height
         if progress is not None:
-            progress("features", done, missing.height)
-    return done
+            progress("features", done + 1, len(parts))
+    return added
 
 
-_BOARD = ", ".join(f"coalesce(h.board[{i}], -1)::TINYINT AS b{i}" for i in range(1, 6))
-_MISSING = f"""
-SELECT d.hand_id, d.step, d.street, d.hole, {_BOARD}
+_WANTED = "d.street > 0 AND d.hole IS NOT NULL AND d.node >= 0 AND list_contains(?, h.rules)"
+_UNKNOWN = """
 FROM decisions d JOIN hands h USING (hand_id)
 ANTI JOIN features f ON d.hand_id = f.hand_id AND d.step = f.step
-WHERE d.street > 0 AND d.hole IS NOT NULL AND d.node >= 0 AND list_contains(?, h.rules)
-ORDER BY d.hand_id, d.step
 """
+_BOARD = ", ".join(f"coalesce(h.board[{i}], -1)::TINYINT AS b{i}" for i in range(1, 6))
+_PARTS = f"SELECT DISTINCT d.hand_id // {PART_HANDS} AS part {_UNKNOWN} WHERE {_WANTED} ORDER BY part"
+_MISSING = f"""
+SELECT d.hand_id, d.step, d.street, d.hole, {_BOARD} {_UNKNOWN}
+WHERE {_WANTED} AND d.hand_id BETWEEN ? AND ? ORDER BY d.hand_id, d.step
+"""
+
+
+def missing_parts(store: Store) -> list[int]:
+    """Blocks of PART_HANDS neighbouring hands that have decisions without features: the units of work."""
+    parts = store.query(_PARTS, [list(HEADS_UP_RULES)])["part"]
+    return [int(part) for part in parts]
+
+
+def missing_decisions(store: Store, part: int) -> pl.DataFrame:
+    """Decisions of a block that have no features yet, as `feature_rows` wants them."""
+    first = part * PART_HANDS
+    return store.query(_MISSING, [list(HEADS_UP_RULES), first, first + PART_HANDS - 1])
+
+
+def add_features(store: Store, rows: pl.DataFrame) -> None:
+    """Put rows of a block into the store, all or none."""
+    with store.transaction():
+        store.append("features", rows)
 
 
 def feature_rows(decisions: pl.DataFrame) -> pl.DataFrame:

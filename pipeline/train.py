@@ -1,75 +1,197 @@
-"""From a store of hands to a published model, in steps that a flow can call one by one.
+"""Training from a store to a published model, in stages that can be broken off anywhere.
 
-prepare -> divide -> choose -> buckets -> counts -> evaluate -> publish. Each step is deterministic given the corpus,
-the settings and the seed, and what took long is kept (features in the store; the grid's choice and the buckets in the
-hidden `.work` of the models folder, keyed by what they depend on), so a run that was killed goes on and ends in the
-same state. Counts are made from training and validation hands; the test hands are never counted, so the published
-score is honest and two models can be compared on them.
+A `Job` names the store, the models folder, the options and fingerprints of the corpus and of the code. Every stage
+takes plain data and leaves its result in the hidden `.work` of the models folder, written aside and renamed, under a
+name that follows from the job: settings (after a search), buckets, counts, scores. A stage that finds its result does
+nothing, so a run that was killed goes on where it was and ends in the same state; a finished run clears its work away.
+Features are kept in the store (features.py). `train` runs all stages in this process; flows/ runs the same ones as
+tasks.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
-from hardbot.errors import ModelError
-from hardbot.game.rules import N_STREETS, STREET_NAMES
-from hardbot.model.artifact import TrainedModel
-from hardbot.model.context import MODEL_RULES
-from pipeline.buckets import Buckets
-from pipeline.dataset import TEST, TRAIN, VALIDATION, Corpus, load_corpus, split
-from pipeline.em import Fit, fit_model
-from pipeline.features import STORED_COLUMNS, prepare_features
-from pipeline.publish import Published, current_model, promote_if_better, publish_model
-from pipeline.range_score import OVERALL
-from pipeline.score import held_out_nats, score_model
-from pipeline.selection import AllBuckets, Grid, choose_settings, fit_all_buckets
+import hardbot
+import pipeline
+from hardbot.model.artifact import load_model, save_model
+from pipeline.blocks import WORK
+from pipeline.dataset import corpus_fingerprint
+from pipeline.publish import current_model
 from pipeline.settings import ModelSettings, settings_from_json
-from pipeline.store import Store
+from pipeline.steps import (
+    Choice,
+    Division,
+    TrainOptions,
+    choose,
+    divide,
+    evaluate,
+    fit_counts,
+    make_buckets,
+    notes_for,
+    options_from_json,
+    origin_of,
+    pack_buckets,
+    prepare,
+    publish,
+    unpack_buckets,
+)
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
-WORK = ".work"
-GRID_HANDS = 100_000  # hands the grid looks at
-SCORE_HANDS = 4_000  # held-out hands of which ranges are scored
 
 
 @dataclass(frozen=True)
-class TrainOptions:
-    """What to train on and how; `settings` None: the defaults, or the current model's with `warm`."""
+class Job:
+    """One training as plain data; equal jobs give equal models."""
 
-    settings: ModelSettings | None = None
-    grid: Grid | None = None  # search k, widths and shrinkage first
-    warm: bool = False  # keep the current model's settings and buckets, only count and score anew
-    matches: tuple[str, ...] | None = None  # GLOBs
-    without_matches: tuple[str, ...] = ()
-    without_players: tuple[str, ...] = ()
-    held_out: tuple[str, ...] = ()  # GLOBs of matches to score on instead of the usual split
-    promote: bool = False  # even if it scores worse than the current model
-    score_hands: int = SCORE_HANDS
+    store: Path
+    models: Path
+    options: TrainOptions
+    corpus: str  # fingerprint of the selected hands
+    code: str  # fingerprint of the sources
+    warm_from: str  # current model of a warm start, else empty
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a task."""
+        paths = {"store": str(self.store), "models": str(self.models), "options": self.options.to_json()}
+        return asdict(self) | paths
+
+    @property
+    def key(self) -> str:
+        """Name of the job's results: everything they depend on, where they lie left out."""
+        options = replace(self.options, promote=False).to_json()
+        parts = json.dumps([options, self.corpus, self.code, self.warm_from], sort_keys=True)
+        return hashlib.sha256(parts.encode()).hexdigest()[:24]
+
+    def place(self, name: str) -> Path:
+        """Where a result of this job is kept."""
+        return self.models / WORK / f"{self.key}-{name}"
 
 
-@dataclass(frozen=True)
-class Division:
-    """The corpus cut up: hands to count, to choose settings by, and to score on."""
+def make_job(store: Path, models: Path, options: TrainOptions) -> Job:
+    """The job of training on what the store holds now."""
+    warm_from = ""
+    if options.warm:
+        current = current_model(models)
+        warm_from = current.model_id if current is not None else ""
+    corpus = corpus_fingerprint(
+        store,
+        matches=options.matches,
+        without_matches=options.without_matches,
+        without_players=options.without_players,
+    )
+    return Job(store, models, options, corpus, code_fingerprint(), warm_from)
 
-    train: Corpus
-    validation: Corpus
-    counted: Corpus  # train and validation
-    test: Corpus
+
+def job_from_json(data: Mapping[str, Any]) -> Job:
+    """A job from plain data."""
+    options = options_from_json(data["options"])
+    texts = (str(data[name]) for name in ("corpus", "code", "warm_from"))
+    return Job(Path(data["store"]), Path(data["models"]), options, *texts)
+
+
+@lru_cache(maxsize=1)
+def code_fingerprint() -> str:
+    """Hash of the sources a model depends on: results of other code are not taken for this one's."""
+    digest = hashlib.sha256()
+    for package in (hardbot, pipeline):
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*.py")):
+            place = path.relative_to(root)
+            if package is pipeline or place.parts[0] in {"game", "model"}:
+                digest.update(f"{place}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def division(job: Job) -> Division:
+    """The job's corpus, loaded once a process."""
+    return divide(job.store, job.options)
+
+
+def choose_stage(job: Job, progress: Progress | None = None) -> dict[str, Any]:
+    """Settings and curve as plain data; a search is kept."""
+    kept = job.place("choice.json")
+    if kept.is_file():
+        found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        return found
+    choice = choose(division(job), job.options, job.models, progress)
+    data = {"settings": choice.settings.to_json(), "curve": choice.curve}
+    _keep(kept, json.dumps(data).encode())
+    return data
+
+
+def buckets_stage(job: Job, choice: Mapping[str, Any], progress: Progress | None = None) -> Path:
+    """File with the buckets of all streets."""
+    kept = job.place("buckets.npz")
+    if not kept.is_file():
+        settings = settings_from_json(choice["settings"])
+        _keep(kept, pack_buckets(make_buckets(division(job), settings, job.options, job.models, progress)))
+    return kept
+
+
+def counts_stage(job: Job, choice: Mapping[str, Any], buckets: Path, progress: Progress | None = None) -> Path:
+    """Folder with the counted model, not yet scored."""
+    kept = job.place("counts")
+    if not kept.is_dir():
+        settings = settings_from_json(choice["settings"])
+        fit = fit_counts(division(job), unpack_buckets(buckets.read_bytes()), settings, progress)
+        aside = kept.with_name(f".{kept.name}.{os.getpid()}")
+        shutil.rmtree(aside, ignore_errors=True)
+        save_model(fit.model, aside, origin_of(division(job), fit))
+        aside.rename(kept)
+    return kept
+
+
+def score_stage(job: Job, counts: Path, progress: Progress | None = None) -> dict[str, Any]:
+    """Scores of the counted model on the held-out hands."""
+    kept = job.place("scores.json")
+    if not kept.is_file():
+        scores = evaluate(load_model(counts), division(job), job.options.score_hands, progress)
+        _keep(kept, json.dumps(scores).encode())
+    found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+    return found
+
+
+def publish_stage(job: Job, choice: Mapping[str, Any], counts: Path, scores: Mapping[str, Any]) -> TrainReport:
+    """Publish, record and promote unless worse; safe to repeat."""
+    chosen = Choice(settings_from_json(choice["settings"]), list(choice["curve"]))
+    model = load_model(counts)
+    notes = notes_for(model, chosen, dict(scores))
+    published, current_nats = publish(model, notes, division(job), job.models, job.store, job.options)
+    return TrainReport(
+        model_id=published.model_id,
+        path=published.path,
+        promoted=published.promoted,
+        reason=published.reason,
+        n_hands=model.n_hands,
+        settings=chosen.settings,
+        scores=dict(scores),
+        held_out_nats=notes["held_out_nats"],
+        current_nats=current_nats,
+    )
+
+
+def clear_work(models: Path) -> None:
+    """A finished run needs no checkpoints."""
+    shutil.rmtree(models / WORK, ignore_errors=True)
+
+
+def _keep(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_bytes(data)
+    aside.replace(path)
 
 
 @dataclass(frozen=True)
@@ -81,11 +203,11 @@ class TrainReport:
     promoted: bool
     reason: str
     n_hands: int
-    n_features_added: int
     settings: ModelSettings
     scores: dict[str, Any]
     held_out_nats: float
     current_nats: float | None
+    n_features_added: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -93,288 +215,22 @@ class TrainReport:
         return asdict(self) | {"path": str(self.path)}
 
 
-def prepare(store: Path, progress: Progress | None = None) -> int:
-    """Features of decisions that have none yet; returns how many were added."""
-    with Store(store) as writer:
-        return prepare_features(writer, progress)
-
-
-def divide(store: Path, options: TrainOptions) -> Division:
-    """Load the corpus and cut it up."""
-    wide = options.settings is not None and bool({"hs", "ppot1", "npot1"} & set(options.settings.columns))
-    corpus = load_corpus(
-        store,
-        matches=options.matches,
-        without_matches=(*options.without_matches, *options.held_out),
-        without_players=options.without_players,
-        all_features=wide,
-    )
-    sides = split(corpus)
-    train, validation = corpus.select(sides == TRAIN), corpus.select(sides == VALIDATION)
-    if options.held_out:
-        test = load_corpus(store, matches=options.held_out, all_features=wide)
-        return Division(corpus.select(sides != VALIDATION), validation, corpus, test)
-    return Division(train, validation, corpus.select(sides != TEST), corpus.select(sides == TEST))
-
-
-def _key(*parts: object) -> str:
-    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()[:24]
-
-
-def choose(division: Division, options: TrainOptions, models: Path, progress: Progress | None = None) -> Choice:
-    """Settings: given ones, the current model's (warm), or the best of the grid, remembered for a resumed run."""
-    if options.warm:
-        current = current_model(models)
-        if current is None:
-            raise ModelError(f"expected a current model in {models} to start from, got none")
-        return Choice(settings_from_json(current.manifest["settings"]), [])
-    settings = options.settings or ModelSettings()
-    if options.grid is None:
-        return Choice(settings, [])
-    kept = models / WORK / f"grid-{_key(division.counted.corpus_hash, settings, options)}.json"
-    if kept.is_file():
-        data = json.loads(kept.read_text(encoding="utf-8"))
-        return Choice(settings_from_json(data["settings"]), data["curve"])
-    train, validation = _first_hands(division.train, GRID_HANDS), _first_hands(division.validation, GRID_HANDS // 5)
-    chosen, curve = choose_settings(train, validation, settings, options.grid, progress)
-    _write_aside(kept, json.dumps({"settings": chosen.to_json(), "curve": curve}).encode())
-    return Choice(chosen, curve)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Settings and, after a search, every point tried."""
-
-    settings: ModelSettings
-    curve: list[dict[str, Any]]
-
-
-def _first_hands(corpus: Corpus, limit: int) -> Corpus:
-    if corpus.n_hands <= limit:
-        return corpus
-    mask = np.zeros(corpus.n_hands, dtype=bool)
-    mask[np.linspace(0, corpus.n_hands - 1, limit).astype(int)] = True
-    return corpus.select(mask)
-
-
-def fit_buckets(
-    division: Division, settings: ModelSettings, options: TrainOptions, models: Path, progress: Progress | None = None
-) -> AllBuckets:
-    """Buckets of every street: fitted, taken from the current model (warm), or from a run that was broken off."""
-    if options.warm:
-        current = current_model(models)
-        assert current is not None, "choose() has refused this"
-        return model_buckets(current)
-    parts = (division.counted.corpus_hash, division.counted.n_hands, settings.columns, settings.seed)
-    kept = models / WORK / f"buckets-{_key(*parts, [street.k for street in settings.streets])}.npz"
-    if kept.is_file():
-        return _load_buckets(kept)
-    buckets = fit_all_buckets(division.counted, settings, progress)
-    _save_buckets(buckets, kept)
-    return buckets
-
-
-def model_buckets(model: TrainedModel) -> AllBuckets:
-    """The buckets a model was made with."""
-    found: list[Buckets | None] = [None]
-    for part in model.streets[1:]:
-        found.append(Buckets(part.street, part.columns, part.mean, part.std, part.centroids))
-    return tuple(found)
-
-
-def _save_buckets(buckets: AllBuckets, path: Path) -> None:
-    arrays: dict[str, NDArray[Any]] = {}
-    for part in buckets:
-        if part is not None:
-            values = {"mean": part.mean, "std": part.std, "centroids": part.centroids, "columns": part.columns}
-            arrays |= {f"{name}_{part.street}": np.asarray(value) for name, value in values.items()}
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    _write_aside(path, buffer.getvalue())
-
-
-def _load_buckets(path: Path) -> AllBuckets:
-    found: list[Buckets | None] = [None]
-    with np.load(path, allow_pickle=False) as arrays:
-        for street in range(1, N_STREETS):
-            columns = tuple(str(name) for name in arrays[f"columns_{street}"])
-            mean, std, centroids = (arrays[f"{name}_{street}"] for name in ("mean", "std", "centroids"))
-            found.append(Buckets(street, columns, mean, std, centroids))
-    return tuple(found)
-
-
-def _write_aside(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_bytes(data)
-    aside.replace(path)
-
-
-def fit_counts(
-    division: Division, buckets: AllBuckets, settings: ModelSettings, progress: Progress | None = None
-) -> Fit:
-    """Counts of training and validation hands, hidden cards by expectation."""
-    return fit_model(division.counted, buckets, settings, progress=progress)
-
-
-def evaluate(
-    model: TrainedModel, division: Division, max_hands: int = SCORE_HANDS, progress: Progress | None = None
-) -> dict[str, Any]:
-    """Scores on the held-out hands."""
-    scores = score_model(model, division.test, max_hands, progress)
-    scores.pop("model_id")  # the model has no name before it is published
-    return scores
-
-
-def comparable_nats(scores: dict[str, Any]) -> float:
-    """The figure two models are compared by: action_nats where all held-out cards are known, else public_nats."""
-    is_complete = scores["hands_all_cards"] == scores["hands"]
-    rows = scores["action_nats"] if is_complete else scores["public_nats"]
-    return float(rows[OVERALL]["model"])
-
-
-def code_version() -> str:
-    """Version of the installed project."""
-    try:
-        return version("hardbot")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def notes_for(division: Division, choice: Choice, fit: Fit, scores: dict[str, Any]) -> dict[str, Any]:
-    """What the manifest says about the origin of a model. No times: the same training gives the same bytes."""
-    counted = division.counted
-    return {
-        "corpus_hash": counted.corpus_hash,
-        "n_hands": counted.n_hands,
-        "hands_by_rules": {r.name: int((counted.order == i).sum()) for i, r in enumerate(MODEL_RULES)},
-        "hands_all_cards": int(counted.complete.sum()),
-        "decisions_known": fit.n_known,
-        "decisions_hidden": fit.n_hidden,
-        "decisions_beyond_cap": counted.n_dropped,
-        "em_trace": [round(nats, 6) for nats in fit.trace],
-        "settings": choice.settings.to_json(),
-        "curve": choice.curve,
-        "code_version": code_version(),
-        "scores": scores,
-        "held_out_nats": comparable_nats(scores),
-    }
-
-
-def publish(
-    model: TrainedModel,
-    notes: dict[str, Any],
-    division: Division,
-    models: Path,
-    store: Path | None = None,
-    options: TrainOptions | None = None,
-) -> tuple[Published, float | None]:
-    """Write the model beside the others, record it in the store, promote it unless it is worse than the current one.
-
-    Returns also the current model's nats on the same held-out hands, None when there is no usable one.
-    """
-    options = options or TrainOptions()
-    saved = publish_model(model, models, notes)
-    current_nats = _current_nats(models, saved, division.test, options.score_hands)
-    if store is not None:
-        record(store, saved)
-    published = promote_if_better(models, saved, notes["held_out_nats"], current_nats, options.promote)
-    if store is not None:
-        with Store(store) as writer:
-            writer.run("UPDATE models SET promoted = ? WHERE model_id = ?", [published.promoted, saved.model_id])
-    return published, current_nats
-
-
-def _current_nats(models: Path, candidate: TrainedModel, test: Corpus, max_hands: int) -> float | None:
-    try:
-        current = current_model(models)
-    except ModelError:
-        return None  # damaged: anything that loads is better
-    if current is None:
-        return None
-    if current.model_id == candidate.model_id:
-        return float(candidate.manifest["held_out_nats"])
-    return held_out_nats(current, test, max_hands)
-
-
-def record(store: Path, model: TrainedModel) -> None:
-    """Put a model's row, buckets and scores into the store, in place of an earlier record of the same model."""
-    key = [model.model_id]
-    with Store(store) as writer, writer.transaction():
-        for table in ("models", "buckets", "scores"):
-            writer.run(f"DELETE FROM {table} WHERE model_id = ?", key)
-        writer.run(
-            "INSERT INTO models VALUES (?, now()::TIMESTAMP, ?, ?, ?, ?, false)",
-            [
-                model.model_id,
-                model.manifest["corpus_hash"],
-                model.n_hands,
-                str(model.path),
-                json.dumps(model.manifest, sort_keys=True),
-            ],
-        )
-        writer.append("buckets", _bucket_rows(model))
-        writer.append("scores", _score_rows(model))
-
-
-def _bucket_rows(model: TrainedModel) -> pl.DataFrame:
-    """Buckets after the flop in plain units; what a street's vectors do not hold follows from E."""
-    frames = []
-    for part in model.streets[1:]:
-        raw = part.centroids.astype(np.float64) * part.std + part.mean
-        columns = {name: raw[:, i] for i, name in enumerate(part.columns)}
-        e = columns.get("e", np.zeros(part.k))
-        rows = {name: columns.get(name, e**2 if name == "e2" else np.zeros(part.k)) for name in STORED_COLUMNS}
-        weight = part.counts.sum(axis=(0, 2), dtype=np.float64)
-        frames.append(
-            pl.DataFrame(rows | {"e": e, "weight": weight, "bucket": np.arange(part.k), "street": part.street})
-        )
-    return pl.concat([frame.with_columns(model_id=pl.lit(model.model_id)) for frame in frames])
-
-
-def _score_rows(model: TrainedModel) -> pl.DataFrame:
-    scores = model.manifest["scores"]
-    rows = []
-    for metric in ("action_nats", "public_nats", "range_bits"):
-        for name, row in (scores[metric] or {}).items():
-            street = STREET_NAMES.index(name) if name in STREET_NAMES else None
-            for source, value in row.items():
-                if source != "n" and value is not None:
-                    label = f"{metric}.{source}" if name in (*STREET_NAMES, OVERALL) else f"{metric}.{name}.{source}"
-                    rows.append((model.model_id, scores["corpus_hash"], label, street, value, row["n"]))
-    columns = ["model_id", "corpus", "metric", "street", "value", "n"]
-    schema = dict(zip(columns, [pl.String, pl.String, pl.String, pl.Int8, pl.Float64, pl.Int64], strict=True))
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
 def train(
     store: Path, models: Path, options: TrainOptions | None = None, progress: Progress | None = None
 ) -> TrainReport:
-    """All steps: from a store to a published model."""
-    options = options or TrainOptions()
+    """All stages: from a store to a published model."""
     clock = _Clock()
     added = clock.time("features", lambda: prepare(store, progress))
-    division = clock.time("load", lambda: divide(store, options))
-    choice = clock.time("choose", lambda: choose(division, options, models, progress))
-    buckets = clock.time("buckets", lambda: fit_buckets(division, choice.settings, options, models, progress))
-    fit = clock.time("counts", lambda: fit_counts(division, buckets, choice.settings, progress))
-    scores = clock.time("score", lambda: evaluate(fit.model, division, options.score_hands, progress))
-    notes = notes_for(division, choice, fit, scores)
-    published, current_nats = clock.time("publish", lambda: publish(fit.model, notes, division, models, store, options))
-    _clear_work(models)
-    return TrainReport(
-        model_id=published.model_id,
-        path=published.path,
-        promoted=published.promoted,
-        reason=published.reason,
-        n_hands=division.counted.n_hands,
-        n_features_added=added,
-        settings=choice.settings,
-        scores=scores,
-        held_out_nats=notes["held_out_nats"],
-        current_nats=current_nats,
-        seconds=clock.seconds,
-    )
+    job = make_job(store, models, options or TrainOptions())
+    clock.time("load", lambda: division(job))
+    choice = clock.time("choose", lambda: choose_stage(job, progress))
+    buckets = clock.time("buckets", lambda: buckets_stage(job, choice, progress))
+    counts = clock.time("counts", lambda: counts_stage(job, choice, buckets, progress))
+    scores = clock.time("score", lambda: score_stage(job, counts, progress))
+    report = clock.time("publish", lambda: publish_stage(job, choice, counts, scores))
+    clear_work(models)
+    division.cache_clear()
+    return replace(report, n_features_added=added, seconds=clock.seconds)
 
 
 class _Clock:
@@ -391,6 +247,4 @@ class _Clock:
         return result
 
 
-def _clear_work(models: Path) -> None:
-    """A finished run needs no checkpoints."""
-    shutil.rmtree(models / WORK, ignore_errors=True)
+__all__ = ["Job", "TrainOptions", "TrainReport", "make_job", "prepare", "train"]

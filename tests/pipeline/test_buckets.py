@@ -10,17 +10,20 @@ from hardbot.game.feature_tables import FEATURE_COLUMNS
 from pipeline.buckets import FEATURE_SETS, VECTOR_COLUMNS, fit_buckets, useful_columns
 
 
+E, E2, PPOT, NPOT = (FEATURE_COLUMNS.index(name) for name in VECTOR_COLUMNS)
+
+
 def rows(n: int, seed: int = 1) -> np.ndarray:
     rng = np.random.default_rng(seed)
     features = rng.random((n, len(FEATURE_COLUMNS))).astype(np.float32)
-    features[:, 1] = features[:, 0] ** 2 * 0.8 + features[:, 1] * 0.2
+    features[:, E2] = features[:, E] ** 2 * 0.8 + features[:, E2] * 0.2
     return features
 
 
 def river_rows(n: int) -> np.ndarray:
     features = rows(n)
-    features[:, 1] = features[:, 0] ** 2
-    features[:, 2:4] = 0.0
+    features[:, E2] = features[:, E] ** 2
+    features[:, [PPOT, NPOT]] = 0.0
     return features
 
 
@@ -31,7 +34,7 @@ def test_the_river_has_one_dimension():
 
 def test_constant_columns_are_dropped_on_any_street():
     features = rows(500)
-    features[:, FEATURE_COLUMNS.index("npot")] = 0.25
+    features[:, NPOT] = 0.25
     assert useful_columns(1, features, VECTOR_COLUMNS) == ("e", "e2", "ppot")
 
 
@@ -56,7 +59,7 @@ def test_clusters_that_are_there_are_found():
     rng = np.random.default_rng(2)
     centres = np.array([0.1, 0.5, 0.9])
     features = np.zeros((900, len(FEATURE_COLUMNS)), dtype=np.float32)
-    features[:, 0] = np.repeat(centres, 300) + rng.normal(0, 0.01, 900)
+    features[:, E] = np.repeat(centres, 300) + rng.normal(0, 0.01, 900)
     buckets = fit_buckets(1, features, 3, seed=1, columns=("e",))
     assert buckets.centroids[:, 0] * buckets.std[0] + buckets.mean[0] == pytest.approx(centres, abs=0.01)
     assert np.bincount(buckets.assign(features)).tolist() == [300, 300, 300]

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from hardbot.game.cards import HOLE_CARDS, HOLE_CLASS, N_HOLES, compatible_holes
+from hardbot.game.feature_tables import FEATURE_COLUMNS, features_on_board
 from hardbot.model.context import street_contexts
 from hardbot.model.likelihood import StreetLikelihood
+from pipeline.buckets import VECTOR_COLUMNS
 from pipeline.dataset import Corpus
 from pipeline.em import Expectation, bucket_sample, fit_model, known_counts, public_nats, street_kernel
 from pipeline.ranges import disjoint_weight
@@ -68,8 +70,6 @@ def _first_hands(corpus: Corpus, n: int) -> Corpus:
 
 def _reference_posterior(corpus: Corpus, i: int, buckets, probabilities) -> tuple[np.ndarray, float]:
     """Posterior of both seats' hands (2, 1326) and the sum over pairs, by the full 1326 x 1326 table."""
-    from hardbot.game.feature_tables import features_on_board
-
     board = tuple(int(card) for card in corpus.board[i] if card >= 0)
     likelihood = np.tile(compatible_holes(board).astype(float), (2, 1))
     for seat in (0, 1):
@@ -97,8 +97,6 @@ def test_expected_counts_agree_with_enumerating_all_pairs_of_hands(training_corp
         probabilities.append(likelihood.probabilities(np.arange(likelihood.contexts.n_slots)).astype(np.float32))
     expected, _ = Expectation(hidden, buckets).run(probabilities)
     wanted = [np.zeros_like(e) for e in expected]
-    from hardbot.game.feature_tables import features_on_board
-
     for i in range(hidden.n_hands):
         posterior, _ = _reference_posterior(hidden, i, buckets, probabilities)
         board = tuple(int(card) for card in hidden.board[i] if card >= 0)
@@ -154,8 +152,9 @@ def test_buckets_have_room_for_hands_nobody_showed(training_corpus):
     shown = hidden.features[(hidden.street == 2) & (hidden.hole >= 0)]
     sample = bucket_sample(hidden, 2, seed=1)
     assert len(shown) < len(sample) == int((hidden.street == 2).sum())
-    assert np.array_equal(sample[: len(shown), :4], shown[:, :4])
-    drawn = sample[len(shown) :, :4]
+    columns = [FEATURE_COLUMNS.index(name) for name in VECTOR_COLUMNS]
+    assert np.array_equal(sample[: len(shown), columns], shown[:, columns])
+    drawn = sample[len(shown) :, columns]
     assert not np.isnan(drawn).any()  # no hand that shares a card with its board
     assert len(np.unique(drawn, axis=0)) > 0.5 * len(drawn)
     assert np.array_equal(sample, bucket_sample(hidden, 2, seed=1), equal_nan=True)
