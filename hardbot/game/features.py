@@ -90,12 +90,13 @@ class BoardFeatures:
 class Outlook:
     """Outcomes of one hand on one board, kept apart by opponent, so that any range can be applied.
 
-    Making one costs a few milliseconds on the flop; `strength` of a range is then a handful of products.
+    Making one costs about a millisecond on the flop (three with `moments`, which E2 needs); `strength` of a range is
+    then a handful of products.
     """
 
     __slots__ = ("_after", "_final", "_left", "_points", "board", "hole", "holes", "now")
 
-    def __init__(self, hole: Sequence[int], board: Sequence[int]) -> None:
+    def __init__(self, hole: Sequence[int], board: Sequence[int], *, moments: bool = True) -> None:
         check_position(hole, board)
         self.hole, self.board = (int(hole[0]), int(hole[1])), tuple(board)
         n_live = 50 - len(board)
@@ -103,7 +104,7 @@ class Outlook:
         self.holes = np.empty(m, dtype=np.int32)
         self.now = np.empty(m, dtype=np.uint8)
         after, final = np.zeros((m, 3), dtype=np.int32), np.zeros((m, 3), dtype=np.int32)
-        points, cards = np.zeros((n_live, m), dtype=np.int32), np.zeros(n_live, dtype=np.uint8)
+        points, cards = np.zeros((n_live if moments else 0, m), dtype=np.int32), np.zeros(n_live, dtype=np.uint8)
         hand_outcomes(
             np.array(hole, dtype=np.uint8),
             np.array(board, dtype=np.uint8),
@@ -115,8 +116,10 @@ class Outlook:
             cards,
         )
         self._after, self._final, self._points = after, final, points
-        own = HOLE_CARDS[self.holes]
-        self._left = (own[:, 0] != cards[:, None]) & (own[:, 1] != cards[:, None])  # (cards, m)
+        self._left: NDArray[np.bool_] | None = None  # (cards, m) opponents that each next card leaves possible
+        if moments:
+            own = HOLE_CARDS[self.holes]
+            self._left = (own[:, 0] != cards[:, None]) & (own[:, 1] != cards[:, None])
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Opponents (3,) the hand is ahead of, tied with and behind; HP (3, 3) to the river and one card ahead."""
@@ -137,7 +140,10 @@ class Outlook:
         return equity
 
     def strength(self, weights: Floats) -> Strength:
-        """Features against a range: `weights` (1326,) need not be normalised, impossible hands are left out."""
+        """Features against a range: `weights` (1326,) need not be normalised, impossible hands are left out.
+
+        Without `moments` E2 is NaN.
+        """
         w = weights[self.holes]
         total = float(w.sum())
         if not total > 0.0:
@@ -150,11 +156,17 @@ class Outlook:
         by_side[self.now, np.arange(len(w))] = w
         ppot, npot = _potentials(by_side @ self._final)
         ppot1, npot1 = (ppot, npot) if len(self.board) == 4 else _potentials(by_side @ self._after)
-        left = self._left @ w  # weight of the opponents each next card leaves possible
+        e, e2 = self._moments(w, total)
+        return Strength(hs, ppot, npot, e, e2, ppot1, npot1)
+
+    def _moments(self, w: Floats, total: float) -> tuple[float, float]:
+        if self._left is None:
+            wins = self._final[:, 0] + 0.5 * self._final[:, 1]
+            return float(w @ wins) / (total * int(self._final[0].sum())), float("nan")
+        left = self._left @ w  # a next card counts with the weight it leaves possible
         won = self._points @ w / (2.0 if len(self.board) == 4 else 2.0 * (len(self._left) - 3))
         share = np.divide(won, left, out=np.zeros_like(won), where=left > 0.0)
-        e, e2 = float(left @ share / left.sum()), float(left @ share**2 / left.sum())
-        return Strength(hs, ppot, npot, e, e2, ppot1, npot1)
+        return float(left @ share / left.sum()), float(left @ share**2 / left.sum())
 
 
 def _potentials(hp: Floats) -> tuple[float, float]:

@@ -128,7 +128,8 @@ def test_river_has_no_potential_and_equity_is_strength():
 def test_suits_do_not_matter():
     a = hand_features(parse_hole("AdQc"), parse_board("Jh4c3h"))
     b = hand_features(parse_hole("AcQs"), parse_board("Jd4s3d"))
-    assert a == b
+    assert (a.hp, a.ahead, a.ppot, a.npot1) == (b.hp, b.ahead, b.ppot, b.npot1)
+    assert (a.e, a.e2) == (pytest.approx(b.e), pytest.approx(b.e2))
 
 
 def test_potential_without_anybody_behind_is_zero():
@@ -141,6 +142,14 @@ def test_opponent_equities_average_to_e():
     equity = outlook.opponent_equity()
     assert np.isnan(equity).sum() == N_HOLES - 1081
     assert np.nanmean(equity) == pytest.approx(outlook.strength(UNIFORM).e)
+
+
+@pytest.mark.parametrize("board", ["Jh4c3h", "Th9h8h", "Jh4c3h9d", "Jh4c3h9d2s"])
+def test_outlook_without_moments_differs_only_in_e2(board):
+    weights = np.random.default_rng(2).random(N_HOLES)
+    full = Outlook(parse_hole("AdQc"), parse_board(board)).strength(weights)
+    light = Outlook(parse_hole("AdQc"), parse_board(board), moments=False).strength(weights)
+    assert light._replace(e2=0.0) == pytest.approx(full._replace(e2=0.0))
 
 
 def test_strength_scales_out_of_the_weights():
