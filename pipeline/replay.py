@@ -4,7 +4,8 @@ A replay gives the end of the hand (street, contributions, who is live) and one 
 action. Heads-up rows carry the number of their position in `betting_tree` of the capped preset. Old
 records exceed the cap: such raises are dropped when looking for the node, so a decision beyond the
 cap keeps the last capped position's node, and is marked as clipped (its actor need not be the node's,
-and its action may be a raise the node does not have).
+and its action may be a raise the node does not have). A player who leaves where checking is free folds
+there; that row is marked as clipped too, because no node has that action.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from hardbot.errors import HardBotError
 from hardbot.game.betting import Betting, first_betting
-from hardbot.game.rules import ACTION_CHARS, RAISE, Rules
+from hardbot.game.rules import ACTION_CHARS, Rules
 from hardbot.game.tree import betting_tree
 
 ROW_COLUMNS = ("seat", "street", "node", "action", "bets_to_call", "raises", "pot_sb", "clipped")
@@ -38,7 +39,7 @@ class Replay:
 
 @lru_cache(maxsize=400_000)
 def replay(rules: Rules, uncapped: bool, text: str) -> Replay:
-    """Replay a whole hand's betting under a preset, or the same without its cap."""
+    """Replay a whole hand's betting under a preset, or as old records are (`Rules.recorded`)."""
     try:
         return _replay(rules, uncapped, text)
     except HardBotError as error:
@@ -46,7 +47,7 @@ def replay(rules: Rules, uncapped: bool, text: str) -> Replay:
 
 
 def _replay(rules: Rules, uncapped: bool, text: str) -> Replay:
-    betting = first_betting(rules.uncapped() if uncapped else rules)
+    betting = first_betting(rules.recorded() if uncapped else rules)
     capped = _tree_root(rules) if rules.n_seats == 2 else None
     rows: list[tuple[float, ...]] = []
     for position, char in enumerate(text):
@@ -63,7 +64,7 @@ def _replay(rules: Rules, uncapped: bool, text: str) -> Replay:
         if capped is not None:
             if action in capped.legal:
                 capped = capped.after(action)
-            elif action == RAISE:
+            else:
                 is_clipped = True
         rows.append((*row, betting.bets_to_call, betting.raises, rules.to_sb(betting.pot), is_clipped))
         betting = following

@@ -21,7 +21,6 @@ from hardbot.errors import StoreError
 from pipeline.schema import MIGRATIONS, SCHEMA_VERSION, TABLES
 
 HEADS_UP_RULES = ("heads-up", "heads-up-irc")
-StoreLike = "Store | Path | str"
 
 
 def default_store_path() -> Path:
@@ -133,7 +132,8 @@ class Store:
             for name, frame in frames.items():
                 self._connection.register(name, frame)
             relation = self._connection.sql(sql, params=list(parameters) or None)
-            return pl.DataFrame() if relation is None else relation.pl()
+            rows: pl.DataFrame = pl.DataFrame() if relation is None else relation.pl()
+            return rows
         except duckdb.Error as error:
             raise _store_error(error, self.path) from error
         finally:

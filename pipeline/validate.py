@@ -61,7 +61,7 @@ def check_group(group: HandGroup) -> tuple[CheckedGroup, list[Reject]]:
 
 def _reason(group: HandGroup, replays: ReplayTable, row: int, code: str, n_board: int, twice: int) -> str:
     if code == "bad_betting":
-        return replays.errors[group.betting[row]]
+        return replays.errors[int(group.betting[row])]
     if code == "bad_cards":
         if twice >= 0:
             return f"expected different cards, got {CARD_TEXT[twice]} twice"
@@ -223,9 +223,9 @@ def hand_frame(checked: CheckedGroup) -> pl.DataFrame:
     )
     known = pl.Series(["all", "showdown", "none"]).gather(frame["cards_known"])
     identity = pl.concat_str(["rules", "source_hand", *by_seat, "betting", "cards", "salt"], separator="|")
-    return frame.with_columns(
-        identity_text=identity, players=pl.concat_list(by_seat), cards_known=known
-    ).drop("salt", "cards", "showdown")
+    return frame.with_columns(identity_text=identity, players=pl.concat_list(by_seat), cards_known=known).drop(
+        "salt", "cards", "showdown"
+    )
 
 
 def _card_text(hands: HandGroup) -> pl.Series:

@@ -96,7 +96,7 @@ class Betting:
 
     def _legal_actions(self) -> tuple[int, ...]:
         may_raise = self.raises < self.rules.max_raises[self.street]
-        if self.to_call > 0:
+        if self.to_call > 0 or self.rules.free_folds:
             return (FOLD, CALL, RAISE) if may_raise else (FOLD, CALL)
         return (CALL, RAISE) if may_raise else (CALL,)
 

@@ -35,6 +35,7 @@ class Rules:
     first_seat: tuple[int, int, int, int]
     bet_sizes: tuple[int, int, int, int] = (10, 10, 20, 20)
     max_raises: tuple[int, int, int, int] = (3, 4, 4, 4)
+    free_folds: bool = False  # whether one may fold where checking is free
 
     def __post_init__(self) -> None:
         n = len(self.blinds)
@@ -69,6 +70,10 @@ class Rules:
     def uncapped(self) -> Rules:
         """The same table without a limit on raises (old records need it)."""
         return replace(self, name=f"{self.name}-uncapped", max_raises=(UNCAPPED,) * 4)
+
+    def recorded(self) -> Rules:
+        """The same table as people played it: no limit on raises, and one may leave where checking is free."""
+        return replace(self.uncapped(), name=f"{self.name}-recorded", free_folds=True)
 
 
 HEADS_UP = Rules("heads-up", blinds=(10, 5), first_seat=(1, 0, 0, 0))

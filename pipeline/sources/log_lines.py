@@ -1,14 +1,17 @@
 """Columns out of log lines: the machinery both competition log formats share.
 
-A block of bytes becomes a Polars frame of lines without a Python object per line; texts that repeat
-(betting, nets, players) are looked at once per distinct value, and card fields are decoded by one
-compiled loop over the text's own buffer.
+A log format says what its header lines mean (`find_contexts`) and how a line falls into fields
+(`split_fields`); `read_log` does the rest. A block of bytes becomes a Polars frame of lines without a
+Python object per line; texts that repeat (betting, nets, players) are looked at once per distinct value,
+and card fields are decoded by one compiled loop over the text's own buffer.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -18,12 +21,12 @@ from numpy.typing import NDArray
 
 from hardbot.game.cards import RANKS, SUITS
 from hardbot.game.jit import njit
-from hardbot.game.rules import MAX_SEATS, MIN_SEATS, ring
-from pipeline.sources.records import Batch, HandGroup, Reject
+from hardbot.game.rules import MAX_SEATS, MIN_SEATS, PRESETS, Rules, preset, ring
+from pipeline.sources.reading import bare_name, read_line_blocks
+from pipeline.sources.records import MAX_RAW_CHARS, Batch, HandGroup, Reject
 
 _NO_LIMIT_BET = re.compile(r"r\d")
 _PERMUTATION = re.compile(r"[._-](?:perm|permutation)[._-]?\d+$", re.IGNORECASE)
-MAX_RAW_CHARS = 2000
 
 
 def _lookup(alphabet: str) -> NDArray[np.int8]:
@@ -48,14 +51,68 @@ class LogContext:
         """The context after a header line; seats' permutations of one duplicate match are one unit."""
         return replace(self, match=_PERMUTATION.sub("", match) or match, is_named=True, game=game)
 
+    def of_game(self, game: str) -> LogContext:
+        """The same match, now known to be of this game."""
+        return replace(self, game=game)
+
+    @property
+    def table(self) -> str:
+        """Name of the preset a header names as the game; empty if it is the competition's own for its table size."""
+        name = self.game.removesuffix(".game")
+        return name if name in PRESETS else ""
+
     def refusal(self) -> tuple[str, str] | None:
         """Reject code and reason for every hand of this game, if it is not limit hold'em."""
-        game = self.game.lower().replace("_", "").replace("-", "")
+        game = re.sub(r"[\s_-]", "", self.game.lower())
         if "nolimit" in game or "potlimit" in game:
             return "no_limit", f"expected a limit game, the header says {self.game!r}"
         if any(other in game for other in ("kuhn", "leduc", "omaha", "stud", "royal")):
             return "other_game", f"expected hold'em, the header says {self.game!r}"
         return None
+
+
+Contexts = list[tuple[int, LogContext]]  # the line each of them begins at, in order
+FindContexts = Callable[[pl.DataFrame, LogContext], Contexts]
+SplitFields = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def file_context(path: Path) -> LogContext:
+    """What holds before any header: the match is named by the file."""
+    name = bare_name(path)
+    return LogContext(match=_PERMUTATION.sub("", name) or name)
+
+
+def read_log(path: Path, sha256: str, find_contexts: FindContexts, split_fields: SplitFields) -> Iterator[Batch]:
+    """Batches of a log; `find_contexts` gets comment lines (line, text) and the context before them."""
+    context, first_line = file_context(path), 1
+    for block in read_line_blocks(path, sha256):
+        lines = split_lines(block, first_line)
+        is_text = pl.col("text").is_not_null()
+        text = lines.filter(is_text).select("line", "text")
+        is_comment = pl.col("text").str.contains(r"^(#|SCORE:|\s*$)")
+        comments = text.filter(is_comment)
+        contexts = [(0, context), *find_contexts(comments, context)]
+        fields = split_fields(text.filter(~is_comment)).join_asof(_context_frame(contexts), on="line")
+        batch = fields_to_batch(fields, block.endswith(b"\n"))
+        batch.rejects.extend(
+            Reject(line, "encoding", "expected UTF-8 text", raw.decode("latin-1").strip()[:MAX_RAW_CHARS])
+            for line, raw in lines.filter(~is_text).select("line", "bytes").iter_rows()
+        )
+        batch.n_comments, batch.n_lines = comments.height, lines.height
+        first_line, context = first_line + lines.height, contexts[-1][1]
+        yield batch
+
+
+def _context_frame(contexts: Contexts) -> pl.DataFrame:
+    """Frame (line, match, salt, table, refusal, reason): what holds from a line on."""
+    rows = []
+    for line, context in contexts:
+        refusal, reason = context.refusal() or (None, None)
+        salt = context.match if context.is_named else ""
+        rows.append((line, context.match, salt, context.table, refusal, reason))
+    names = ("match", "salt", "table", "refusal", "reason")
+    schema = {"line": pl.Int64} | dict.fromkeys(names, pl.String)
+    return pl.DataFrame(rows, schema=schema, orient="row").set_sorted("line")
 
 
 def split_lines(block: bytes, first_line: int) -> pl.DataFrame:
@@ -118,7 +175,7 @@ def _decode_cards(
             place += 4
         n_board = 0
         while good and place < end:
-            if n_board != 1 and n_board != 2 and n_board != 5:
+            if n_board not in (1, 2, 5):
                 good = data[place] == 47  # /
                 place += 1
             if not good or n_board == 5 or place + 2 > end:
@@ -131,7 +188,7 @@ def _decode_cards(
             board[i, n_board] = 4 * a + b
             n_board += 1
             place += 2
-        is_good[i] = good and n_board != 1 and n_board != 2
+        is_good[i] = good and n_board not in (1, 2)
 
 
 def decode_cards(cards: pl.Series, n_seats: int) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.bool_]]:
@@ -165,7 +222,7 @@ def numbers(texts: tuple[str, ...], n_seats: int) -> NDArray[np.float64]:
 
 
 def fields_to_batch(fields: pl.DataFrame, ends_whole: bool) -> Batch:
-    """Groups and rejects of a frame (line, text, match, salt, refusal, reason, hand, betting, cards, net, players, time).
+    """Groups and rejects of a frame: a context's columns, and line, text, hand, betting, cards, net, players, time.
 
     `hand` is null where a line lacks fields. Codes and reasons given in `refusal` and `reason` win.
     """
@@ -181,9 +238,10 @@ def fields_to_batch(fields: pl.DataFrame, ends_whole: bool) -> Batch:
         code = "truncated" if line == last_line else "bad_fields"
         batch.rejects.append(Reject(line, code, "expected the fields of a hand", raw[:MAX_RAW_CHARS]))
     fields = fields.filter(shaped)
-    for (seats,), part in sorted(fields.partition_by("n_seats", as_dict=True, include_key=False).items()):
+    keys = ["n_seats", "table"]
+    for (seats, table), part in sorted(fields.partition_by(keys, as_dict=True, include_key=False).items()):
         if MIN_SEATS <= seats <= MAX_SEATS:
-            _add_group(batch, part, int(seats), last_line)
+            _add_group(batch, part, _rules(int(seats), str(table)), last_line)
             continue
         reason = f"expected {MIN_SEATS} to {MAX_SEATS} players, got {seats}"
         batch.rejects.extend(
@@ -193,14 +251,21 @@ def fields_to_batch(fields: pl.DataFrame, ends_whole: bool) -> Batch:
     return batch
 
 
-def _add_group(batch: Batch, part: pl.DataFrame, n_seats: int, last_line: int) -> None:
+def _rules(n_seats: int, table: str) -> Rules:
+    if table and preset(table).n_seats == n_seats:
+        return preset(table)
+    return ring(n_seats)
+
+
+def _add_group(batch: Batch, part: pl.DataFrame, rules: Rules, last_line: int) -> None:
+    n_seats = rules.n_seats
     bettings, betting = encode(part["betting"])
     net_texts, net_code = encode(part["net"])
     player_texts, player_code = encode(part["players"])
     net = numbers(net_texts, n_seats)[net_code]
     holes, board, has_cards = decode_cards(part["cards"], n_seats)
     is_no_limit = np.array([bool(_NO_LIMIT_BET.search(text)) for text in bettings])[betting]
-    bad_net = np.isnan(net).any(axis=1)
+    bad_net: NDArray[np.bool_] = np.isnan(net).any(axis=1)
     lines = part["line"].to_numpy()
     good = has_cards & ~bad_net & ~is_no_limit
     for row in np.flatnonzero(~good).tolist():
@@ -215,7 +280,7 @@ def _add_group(batch: Batch, part: pl.DataFrame, n_seats: int, last_line: int) -
     name_of: dict[str, int] = {}
     seats_of = [[name_of.setdefault(name, len(name_of)) for name in text.split("|")] for text in player_texts]
     group = HandGroup(
-        rules=ring(n_seats),
+        rules=rules,
         uncapped=False,
         line=lines,
         source_hand=part["hand"],

@@ -11,9 +11,9 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import zstandard
 
@@ -54,7 +54,30 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _decompressed(raw: io.BufferedReader) -> IO[bytes]:
+def unit_files(path: Path) -> list[Path]:
+    """The file itself, or all files below a folder in order of their names."""
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
+def unit_bytes(path: Path) -> int:
+    """Size of a file, or of all files below a folder."""
+    return sum(file.stat().st_size for file in unit_files(path))
+
+
+def unit_sha256(path: Path) -> str:
+    """SHA-256 of a file, or of the names and hashes of all files below a folder."""
+    if not path.is_dir():
+        return file_sha256(path)
+    return names_sha256((file.relative_to(path).as_posix(), file_sha256(file)) for file in unit_files(path))
+
+
+def names_sha256(hashes: Iterable[tuple[str, str]]) -> str:
+    """One hash for a folder: of `name sha256` lines in order of names."""
+    lines = "".join(f"{name} {sha256}\n" for name, sha256 in sorted(hashes))
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _decompressed(raw: io.BufferedReader[Any]) -> IO[bytes]:
     magic = raw.peek(4)[:4]
     if magic.startswith(GZIP_MAGIC):
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
@@ -66,7 +89,7 @@ def _decompressed(raw: io.BufferedReader) -> IO[bytes]:
 def read_head(path: Path, n_bytes: int = 8192) -> bytes:
     """The first bytes of a file, decompressed; what a damaged archive still gives."""
     with path.open("rb") as raw:
-        reader, head = _decompressed(cast(io.BufferedReader, raw)), b""
+        reader, head = _decompressed(raw), b""
         try:
             while len(head) < n_bytes and (chunk := reader.read(n_bytes - len(head))):
                 head += chunk
@@ -94,6 +117,12 @@ def read_chunks(path: Path, sha256: str) -> Iterator[bytes]:
 def read_all(path: Path, sha256: str) -> bytes:
     """All decompressed bytes of a file."""
     return b"".join(read_chunks(path, sha256))
+
+
+def read_file(path: Path) -> tuple[bytes, str]:
+    """A file's bytes as they lie on the disk, and their SHA-256."""
+    data = path.read_bytes()
+    return data, hashlib.sha256(data).hexdigest()
 
 
 def read_line_blocks(path: Path, sha256: str) -> Iterator[bytes]:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from hardbot.game.rules import Rules
 
+MAX_RAW_CHARS = 2000  # kept of a rejected record
+
 REJECT_CODES: dict[str, str] = {
     "all_in": "a player was all-in; stacks and side pots are not modelled",
     "ante": "antes, straddles or other forced bets than two blinds",
@@ -24,7 +26,7 @@ REJECT_CODES: dict[str, str] = {
     "bad_totals": "money that does not follow from the betting and the cards",
     "encoding": "bytes that are not text of the format's encoding",
     "extra_blind": "more blinds than two, or blinds in other seats than the first two",
-    "free_fold": "a player left or folded when checking was free, with more than one other still in",
+    "left_early": "the hand ended because a player left out of turn, before the one to act had acted",
     "missing_player": "a player of the hand has no record, or the record names another table",
     "no_limit": "a no-limit or pot-limit hand",
     "one_blind": "only one blind was posted",
