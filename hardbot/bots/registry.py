@@ -30,6 +30,7 @@ BOTS: dict[str, Entry] = {
     "always_fold": Entry("hardbot.bots.simple:AlwaysFold", "checks when free, else folds"),
     "random": Entry("hardbot.bots.simple:Random", "any legal action, equally likely"),
     "rulebot": Entry("hardbot.bots.rulebot:RuleBot", "plain rules on hand strength and potential"),
+    "casey": Entry("hardbot.bots.casey:Casey", "plays by what happened in similar situations before"),
     "poki": Entry("hardbot.bots.poki:Poki", "hand strength and potential against weight tables, opponent modelling"),
     "soarbot": Entry("hardbot.bots.soarbot:SoarBot", "expert system of readable rules with opponent facts; learns"),
     "sparbot": Entry("hardbot.bots.sparbot:Sparbot", "approximate equilibrium from a table; heads-up only"),

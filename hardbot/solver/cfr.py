@@ -31,7 +31,15 @@ from hardbot.solver.lanes import (
     scale_row,
     start_showdown,
 )
-from hardbot.solver.rounds import END_BETS, END_OF, FOLD_BETS, FOLD_OF, FOLD_SIGN, PREFLOP_END_OF, SHOWDOWN_BETS, SHOWDOWN_OF
+from hardbot.solver.rounds import (
+    END_OF,
+    FOLD_BETS,
+    FOLD_OF,
+    FOLD_SIGN,
+    PREFLOP_END_OF,
+    SHOWDOWN_BETS,
+    SHOWDOWN_OF,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -194,7 +202,7 @@ def update_regrets(
 
 @njit
 def sum_showdowns(order: Ints, lanes: Rows, won: Rows, totals: Rows) -> None:
-    """won = opponent mass beaten minus mass lost to; lanes = mass met at all. order (n, 3): cards, end of tie."""
+    """Sum to won = mass beaten minus mass lost to, lanes = mass met at all. order (n, 3): cards, end of tie."""
     n = order.shape[0]
     totals[:] = 0.0
     i = 0
@@ -213,7 +221,7 @@ def sum_showdowns(order: Ints, lanes: Rows, won: Rows, totals: Rows) -> None:
 
 @njit
 def sum_folds(order: Ints, lanes: Rows, totals: Rows) -> None:
-    """lanes = opponent mass met at all."""
+    """Sum to lanes = opponent mass met at all."""
     n = order.shape[0]
     totals[:] = 0.0
     for h in range(n):
@@ -290,12 +298,12 @@ def spread_reach(buckets: Ints, reach: NDArray[np.float32], rows: Rows, mass: ND
 
 @njit
 def gather_lane(lanes: Rows, k: int, reach: NDArray[np.float32]) -> float:
-    """reach = lane k of all hands; returns its sum."""
+    """Set reach = lane k of all hands; returns its sum."""
     total = np.float32(0.0)
     for h in range(reach.shape[0]):
         reach[h] = lanes[h, k]
         total += reach[h]
-    return total
+    return float(total)
 
 
 @njit

@@ -13,10 +13,10 @@ and Zinkevich, "Accelerating Best Response Calculation in Large Extensive Games"
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ _INT = ir.IntType(64)
 _VECTOR = ir.VectorType(ir.FloatType(), N_LANES)
 _ALIGN = 64
 Rows = NDArray[np.float32]
+_vector_function = cast(Callable[[Callable[..., Any]], Callable[..., Any]], intrinsic)
 
 
 def aligned_rows(*shape: int) -> Rows:
@@ -136,49 +137,49 @@ def _dot_add(f: _Frame) -> Any:
     return f.total(f.builder.fmul(row, f.load(2, f.args[3])))
 
 
-@intrinsic
+@_vector_function
 def scale_row(context: Any, out: Any, i: Any, table: Any, j: Any, factor: Any) -> Any:
-    """out[i] = table[j] * factor"""  # noqa: D400, D403
+    """out[i] = table[j] * factor"""  # noqa: D400
     return _vector_code(_scale_row)(out, i, table, j, factor)
 
 
-@intrinsic
+@_vector_function
 def add_scaled_row(context: Any, out: Any, i: Any, table: Any, j: Any, factor: Any) -> Any:
-    """out[i] += table[j] * factor"""  # noqa: D400, D403
+    """out[i] += table[j] * factor"""  # noqa: D400
     return _vector_code(_add_scaled_row)(out, i, table, j, factor)
 
 
-@intrinsic
+@_vector_function
 def add_hand(context: Any, lanes: Any, h: Any, totals: Any, a: Any, b: Any) -> Any:
     """Add row h of a hand with cards a and b to the running totals."""
     return _vector_code(_add_hand)(lanes, h, totals, a, b)
 
 
-@intrinsic
+@_vector_function
 def start_showdown(context: Any, won: Any, h: Any, totals: Any, a: Any, b: Any) -> Any:
-    """won[h] = mass of the hands so far that share no card with (a, b)"""  # noqa: D400, D403
+    """won[h] = mass of the hands so far that share no card with (a, b)"""  # noqa: D400
     return _vector_code(_start_showdown)(won, h, totals, a, b)
 
 
-@intrinsic
+@_vector_function
 def add_showdown(context: Any, won: Any, h: Any, lanes: Any, totals: Any, a: Any, b: Any) -> Any:
-    """won[h] += mass of the hands so far, ties now included, that share no card with (a, b)"""  # noqa: D400, D403
+    """won[h] += mass of the hands so far, ties now included, that share no card with (a, b)"""  # noqa: D400
     return _vector_code(_add_showdown)(won, h, lanes, totals, a, b)
 
 
-@intrinsic
+@_vector_function
 def finish_showdown(context: Any, won: Any, lanes: Any, totals: Any, a: Any, b: Any, h: Any) -> Any:
-    """lanes[h] = mass of all hands that share no card; won[h] -= that, leaving wins minus losses"""  # noqa: D400, D403
+    """lanes[h] = mass of all hands that share no card; won[h] -= that, leaving wins minus losses"""  # noqa: D400
     return _vector_code(_finish_showdown)(won, lanes, totals, a, b, h)
 
 
-@intrinsic
+@_vector_function
 def finish_fold(context: Any, lanes: Any, totals: Any, a: Any, b: Any, h: Any) -> Any:
-    """lanes[h] = mass of all hands that share no card with (a, b)"""  # noqa: D400, D403
+    """lanes[h] = mass of all hands that share no card with (a, b)"""  # noqa: D400
     return _vector_code(_finish_fold)(lanes, totals, a, b, h)
 
 
-@intrinsic
+@_vector_function
 def dot_add(context: Any, rows: Any, h: Any, coefficients: Any, b: Any, sums: Any) -> Any:
     """Product of rows[h] and coefficients[b]; rows[h] is added to sums[b]."""
     return _vector_code(_dot_add, types.float32)(rows, h, coefficients, b, sums)

@@ -66,7 +66,9 @@ PREFLOP_NODES: tuple[tuple[tuple[str, int, tuple[int, ...]], ...], ...] = (
 PREFLOP_ENDS = ("cc", "crc", "crrc", "crrrc", "rc", "rrc", "rrrc")
 PREFLOP_STAKES = np.array([1, 2, 3, 4, 2, 3, 4], dtype=np.float64)  # sb each has put in, by end
 # PREFLOP_END_OF[seat][k]: which flop start my opponent's entry k leads to when I sit in `seat`.
-PREFLOP_END_OF = np.array([[-1, 0, 4, -1, 1, 2, -1, 3, -1, 5, 6], [0, 1, -1, 2, 3, -1, 4, 5, -1, 6, -1]], dtype=np.int64)
+PREFLOP_END_OF = np.array(
+    [[-1, 0, 4, -1, 1, 2, -1, 3, -1, 5, 6], [0, 1, -1, 2, 3, -1, 4, 5, -1, 6, -1]], dtype=np.int64
+)
 # Round nodes by seat: betting since the start of the round, first place in the row, actions there.
 ROUND_NODES: tuple[tuple[tuple[str, int, tuple[int, ...]], ...], ...] = (
     (
