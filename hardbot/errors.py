@@ -13,6 +13,7 @@ HardBotError
     SourceError           a hand-history file that cannot be read as a whole
     StoreError            the DuckDB file: locked, of another schema, full
     ProtocolError         a peer that breaks the competition protocol
+    SessionError          a live table that cannot do what is asked: out of turn, stale, over
 
 A message says what was expected, what came, and where. The command line turns each of
 these into one line on stderr and exit code 2.
@@ -71,3 +72,7 @@ class StoreError(HardBotError):
 
 class ProtocolError(HardBotError):
     """A peer that breaks the competition protocol."""
+
+
+class SessionError(HardBotError):
+    """A live table that cannot do what is asked: out of turn, stale, over."""

@@ -1,0 +1,82 @@
+"""What a bot believes, in the form a table can show: the opponent's range, figures, and why it acted.
+
+A bot takes part by having a method `explain()`; what it returns is read attribute by attribute, so that bots need
+not know of tables. Everything is optional. Heat maps are 13x13: the mean weight of a class's hands that are possible
+for the bot, relative to the largest; taking the mean over possible hands only keeps the map from telling
+which cards the bot itself holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardbot.bots.base import Bot
+from hardbot.game.cards import HOLE_CLASS, N_CLASSES, N_HOLES
+
+Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A bot that can say what it believes at this point of the hand."""
+
+    def explain(self) -> Any:
+        """Anything with some of the attributes of `Beliefs`, or None."""
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """A bot's beliefs about one opponent after some event of a hand."""
+
+    weights: Floats | None = None  # (1326,) the opponent's range, sums to 1
+    buckets: tuple[tuple[str, float], ...] = ()  # name and probability
+    figures: Mapping[str, float] = field(default_factory=dict)  # hs, ppot, ehs, pot_odds, ...
+    triple: tuple[float, float, float] | None = None  # of the bot's own last decision
+    rule: str = ""  # that decided
+
+    def heat(self) -> Floats | None:
+        """The range as a (13, 13) map, largest cell 1."""
+        return None if self.weights is None else heat_map(self.weights)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the map in thousandths."""
+        heat = self.heat()
+        return {
+            "heat": None if heat is None else np.rint(1000.0 * heat).astype(int).tolist(),
+            "buckets": [[name, round(p, 6)] for name, p in self.buckets],
+            "figures": {name: round(float(value), 6) for name, value in self.figures.items()},
+            "triple": None if self.triple is None else [round(float(p), 6) for p in self.triple],
+            "rule": self.rule,
+        }
+
+
+def heat_map(weights: Floats) -> Floats:
+    """Mean weight (13, 13) of each class's possible hands, relative to the largest; 0 where none is possible."""
+    possible = np.bincount(HOLE_CLASS, weights=weights > 0.0, minlength=N_CLASSES)
+    sums = np.bincount(HOLE_CLASS, weights=weights, minlength=N_CLASSES)
+    means = np.divide(sums, possible, out=np.zeros(N_CLASSES), where=possible > 0)
+    top = means.max()
+    return (means / top if top > 0.0 else means).reshape(13, 13)
+
+
+def beliefs_of(bot: Bot) -> Beliefs | None:
+    """What the bot believes now, None if it does not say."""
+    if not isinstance(bot, Explains):
+        return None
+    said = bot.explain()
+    if said is None or isinstance(said, Beliefs):
+        return said
+    weights = getattr(said, "weights", None)
+    triple = getattr(said, "triple", None)
+    return Beliefs(
+        weights=None if weights is None else np.asarray(weights, dtype=np.float64).reshape(N_HOLES).copy(),
+        buckets=tuple((str(name), float(p)) for name, p in getattr(said, "buckets", ())),
+        figures=dict(getattr(said, "figures", {})),
+        triple=None if triple is None else (float(triple[0]), float(triple[1]), float(triple[2])),
+        rule=str(getattr(said, "rule", "")),
+    )
