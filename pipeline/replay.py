@@ -37,19 +37,41 @@ class Replay:
     rows: tuple[tuple[float, ...], ...]  # ROW_COLUMNS
 
 
-@lru_cache(maxsize=400_000)
+_MAX_REPLAYS = 400_000
+_known: dict[tuple[str, bool, str], Replay] = {}
+
+
+@lru_cache(maxsize=128)
+def start(rules: Rules, uncapped: bool) -> Betting:
+    """Where a replay begins: the blinds of a preset, or of the same table as old records are (`Rules.recorded`)."""
+    return first_betting(rules.recorded() if uncapped else rules)
+
+
 def replay(rules: Rules, uncapped: bool, text: str) -> Replay:
-    """Replay a whole hand's betting under a preset, or as old records are (`Rules.recorded`)."""
-    try:
-        return _replay(rules, uncapped, text)
-    except HardBotError as error:
-        return Replay(str(error), 0, False, (), (), ())
+    """Replay a whole hand's betting; texts seen lately are not replayed again."""
+    found = _known.get((rules.name, uncapped, text))
+    if found is None:
+        try:
+            found = _replay_path(rules, _walk(start(rules, uncapped), text))
+        except HardBotError as error:
+            found = Replay(str(error), 0, False, (), (), ())
+        _remember(rules, uncapped, text, found)
+    return found
 
 
-def _replay(rules: Rules, uncapped: bool, text: str) -> Replay:
-    betting = first_betting(rules.recorded() if uncapped else rules)
-    capped = _tree_root(rules) if rules.n_seats == 2 else None
-    rows: list[tuple[float, ...]] = []
+def remember_end(rules: Rules, uncapped: bool, end: Betting) -> None:
+    """Take up a hand that a source has played to its end from `start` already."""
+    if (rules.name, uncapped, end.text) not in _known:
+        _remember(rules, uncapped, end.text, _replay_path(rules, end))
+
+
+def _remember(rules: Rules, uncapped: bool, text: str, found: Replay) -> None:
+    if len(_known) >= _MAX_REPLAYS:
+        _known.clear()
+    _known[rules.name, uncapped, text] = found
+
+
+def _walk(betting: Betting, text: str) -> Betting:
     for position, char in enumerate(text):
         if char == "/":
             if betting.text[: position + 1] != text[: position + 1]:
@@ -58,19 +80,34 @@ def _replay(rules: Rules, uncapped: bool, text: str) -> Replay:
         action = ACTION_CHARS.find(char)
         if action < 0 or betting.text != text[:position]:
             raise HardBotError(f"expected one of 'fcr' or a '/' at {position} of betting {text!r}, got {char!r}")
-        is_clipped = capped is not None and (capped.seat != betting.seat or capped.raises != betting.raises)
-        row = (betting.seat, betting.street, capped.index if capped else -1, action)
-        following = betting.after(action)
+        betting = betting.after(action)
+    if not betting.is_over:
+        raise HardBotError(f"expected a finished hand, got betting {text!r}")
+    return betting
+
+
+def _replay_path(rules: Rules, end: Betting) -> Replay:
+    """The positions from the blinds to the end as rows."""
+    path = [end]
+    while path[-1].parent is not None:
+        path.append(path[-1].parent)
+    path.reverse()
+    capped = _tree_root(rules) if rules.n_seats == 2 else None
+    rows: list[tuple[float, ...]] = []
+    for betting, char in zip(path, end.text.replace("/", ""), strict=False):
+        action = ACTION_CHARS.index(char)
+        node, is_clipped = -1, False
         if capped is not None:
+            node, is_clipped = capped.index, capped.seat != betting.seat or capped.raises != betting.raises
             if action in capped.legal:
                 capped = capped.after(action)
             else:
                 is_clipped = True
-        rows.append((*row, betting.bets_to_call, betting.raises, rules.to_sb(betting.pot), is_clipped))
-        betting = following
-    if not betting.is_over:
-        raise HardBotError(f"expected a finished hand, got betting {text!r}")
-    return Replay("", betting.street, betting.is_showdown, betting.contributions, betting.live, tuple(rows))
+        pot_sb = rules.to_sb(betting.pot)
+        rows.append(
+            (betting.seat, betting.street, node, action, betting.bets_to_call, betting.raises, pot_sb, is_clipped)
+        )
+    return Replay("", end.street, end.is_showdown, end.contributions, end.live, tuple(rows))
 
 
 def _tree_root(rules: Rules) -> Betting:

@@ -17,6 +17,7 @@ import tarfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import NamedTuple
@@ -25,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from hardbot.errors import CardError, SourceError
-from hardbot.game.cards import hole_index, parse_cards
+from hardbot.game.cards import hole_index, parse_card, parse_hole
 from hardbot.game.rules import HEADS_UP_IRC, MAX_SEATS, MIN_SEATS, Rules, ring
 from pipeline.replay import replay
 from pipeline.sources.irc_order import Ordered, order_actions
@@ -282,19 +283,20 @@ def _money_problem(candidate: Candidate, scale: float) -> str:
 
 def _cards(candidate: Candidate) -> tuple[list[int], list[int]]:
     """Hole indices by seat (-1 hidden) and the board; CardError if they are no cards."""
-    holes = []
-    for player in candidate.players:
-        if not player.cards:
-            holes.append(-1)
-            continue
-        hole = parse_cards(player.cards)
-        if len(hole) != 2 or hole[0] == hole[1]:
-            raise CardError(f"expected two different hole cards, got {player.cards!r} of {player.name}")
-        holes.append(hole_index(*hole))
-    board = list(parse_cards(candidate.hand.board)) if candidate.hand.board else []
+    holes = [_hole(player.cards) if player.cards else -1 for player in candidate.players]
+    text = candidate.hand.board
+    board = [_card(text[place : place + 2]) for place in range(0, len(text), 2)]
     if len(board) > 5:
         raise CardError(f"expected at most five board cards, got {candidate.hand.board!r}")
     return holes, board
+
+
+_card = lru_cache(maxsize=100)(parse_card)
+
+
+@lru_cache(maxsize=3_000)
+def _hole(text: str) -> int:
+    return hole_index(*parse_hole(text))
 
 
 def _group(

@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hardbot.errors import HardBotError
-from hardbot.game.betting import Betting, first_betting
+from hardbot.game.betting import Betting
 from hardbot.game.rules import CALL, FOLD, HEADS_UP_IRC, RAISE, ring
+from pipeline.replay import remember_end, start
 
 _LEAVES = "QK"
 _MEANING = {"f": FOLD, "Q": FOLD, "K": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}
@@ -53,7 +54,7 @@ def _order(actions: _Actions) -> Ordered:
     if any("A" in text for streets in queues for text in streets):
         raise _Disorder("all_in", f"expected nobody to be all-in, got {_show(actions)}")
     rules = HEADS_UP_IRC if len(actions) == 2 else ring(len(actions))
-    betting = first_betting(rules.recorded())
+    betting = start(rules, uncapped=True)
     pots, gone = [], [False] * len(actions)
     while not betting.is_over:
         street = betting.street
@@ -62,6 +63,7 @@ def _order(actions: _Actions) -> Ordered:
             _leave_early(queues, street, gone, actions)
             pots.append((betting.street, (betting.n_live, float(betting.pot))))
     _check_rest(queues, actions)
+    remember_end(rules, True, betting)
     return Ordered(betting.text, streets=tuple(pots))
 
 

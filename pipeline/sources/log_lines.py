@@ -265,7 +265,7 @@ def _add_group(batch: Batch, part: pl.DataFrame, rules: Rules, last_line: int) -
     net = numbers(net_texts, n_seats)[net_code]
     holes, board, has_cards = decode_cards(part["cards"], n_seats)
     is_no_limit = np.array([bool(_NO_LIMIT_BET.search(text)) for text in bettings])[betting]
-    bad_net: NDArray[np.bool_] = np.isnan(net).any(axis=1)
+    bad_net = np.asarray(np.isnan(net).any(axis=1))
     lines = part["line"].to_numpy()
     good = has_cards & ~bad_net & ~is_no_limit
     for row in np.flatnonzero(~good).tolist():
