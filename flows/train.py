@@ -62,10 +62,15 @@ def publish(job: dict[str, Any], choice: dict[str, Any], counts: str, scores: di
     return stages.publish_stage(job_from_json(job), choice, Path(counts), scores).to_json()
 
 
-def _file_of(step: Task[..., str], *inputs: Any) -> str:
-    """Result of a cached task; computed again when somebody has cleared its file away."""
-    found = step.submit(*inputs).result()
-    return found if Path(found).exists() else step.with_options(refresh_cache=True).submit(*inputs).result()
+def _files_of(step: Task[..., str], *inputs: tuple[Any, ...]) -> list[str]:
+    """Results of a cached task for several inputs; computed again where somebody has cleared the file away."""
+    futures = [step.submit(*values) for values in inputs]
+    found = [future.result() for future in futures]
+    again = step.with_options(refresh_cache=True)
+    return [
+        file if Path(file).exists() else again.submit(*values).result()
+        for file, values in zip(found, inputs, strict=True)
+    ]
 
 
 @flow(name="train")
@@ -73,14 +78,12 @@ def train_flow(store: str, models: str, options: dict[str, Any] | None = None) -
     """From a store to a published model; returns the report of the training."""
     chosen = TrainOptions() if options is None else options_from_json(options)
     code = code_fingerprint()
-    plan = plan_blocks(Path(store))
-    inputs = [(store, models, block, missing, code) for block, missing in plan]
-    features_of_block.map(*zip(*inputs, strict=True)).result() if inputs else []
-    added = store_features.submit(store, [_file_of(features_of_block, *block) for block in inputs]).result()
+    blocks = [(store, models, block, missing, code) for block, missing in plan_blocks(Path(store))]
+    added = store_features.submit(store, _files_of(features_of_block, *blocks)).result()
     job = make_job(Path(store), Path(models), chosen).to_json()
     choice = choose_settings.submit(job).result()
-    buckets = _file_of(make_buckets, job, choice)
-    counts = _file_of(count_actions, job, choice, buckets)
+    (buckets,) = _files_of(make_buckets, (job, choice))
+    (counts,) = _files_of(count_actions, (job, choice, buckets))
     scores = score_held_out.submit(job, counts).result()
     report = publish.submit(job, choice, counts, scores).result()
     clear_work(Path(models))

@@ -9,6 +9,12 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, game, tables, training
+from hardbot.commands import arena, game, schedule, tables, training
 
-AREAS: tuple[Callable[[typer.Typer], None], ...] = (game.register, tables.register, arena.register, training.register)
+AREAS: tuple[Callable[[typer.Typer], None], ...] = (
+    game.register,
+    tables.register,
+    arena.register,
+    training.register,
+    schedule.register,
+)
