@@ -34,7 +34,7 @@ class Store:
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self.path = Path(path)
         self.read_only = read_only
-        self._frames = 0
+        self.version_before = SCHEMA_VERSION  # as it was when it was opened
         if str(path) != ":memory:":
             self._check_path()
         try:
@@ -79,7 +79,7 @@ class Store:
         return int(self.value("SELECT max(version) FROM schema_version"))
 
     def _migrate(self) -> None:
-        version = self.schema_version
+        version = self.version_before = self.schema_version
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"expected schema version {SCHEMA_VERSION} or older, got {version} in {self.path}: "

@@ -9,12 +9,15 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, game, schedule, tables, training
+from hardbot.commands import arena, casey, corpus, game, reproduce, schedule, tables, training
 
 AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     game.register,
     tables.register,
     arena.register,
+    corpus.register,
     training.register,
     schedule.register,
+    casey.register,
+    reproduce.register,
 )
