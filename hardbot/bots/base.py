@@ -30,7 +30,7 @@ class Bot(ABC):
 
     name: ClassVar[str]
     table_sizes: ClassVar[range] = ANY_TABLE
-    learns: ClassVar[bool] = False  # remembers earlier hands: hands of one instance are not independent samples
+    learns: bool = False  # remembers earlier hands: hands of one instance are not independent samples
 
     def new_hand(self, view: View) -> None:
         """A hand begins; `view` is the one object that will follow it."""
