@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
@@ -33,20 +33,28 @@ def block_sizes(n_deals: int, block: int) -> list[int]:
     return [min(block, n_deals - start) for start in range(0, n_deals, block)]
 
 
-def run_blocks(play: Callable[[Plan, int], Outcome], plan: Plan, n_blocks: int, jobs: int) -> Iterator[Outcome]:
-    """Outcomes of `play(plan, index)` for all blocks in order; `play` and `plan` must pickle when jobs > 1."""
+def run_blocks(
+    play: Callable[[Plan, int], Outcome], plan: Plan, blocks: int | Iterable[int], jobs: int
+) -> Iterator[Outcome]:
+    """Outcomes of `play(plan, index)` in order; `play` and `plan` must pickle when jobs > 1.
+
+    `blocks` is their number, or their indices; these are asked for as workers become free, so that later ones may
+    depend on the outcomes already given.
+    """
     if jobs < 1:
         raise ArenaError(f"expected at least 1 job, got {jobs}")
-    if min(jobs, n_blocks) == 1:
-        for index in range(n_blocks):
+    indices = range(blocks) if isinstance(blocks, int) else blocks
+    workers = min(jobs, blocks) if isinstance(blocks, int) else jobs
+    if workers == 1:
+        for index in indices:
             yield play(plan, index)
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["hardbot.arena.match", "hardbot.arena.ring"])
-    pool = ProcessPoolExecutor(min(jobs, n_blocks), mp_context=context)
+    pool = ProcessPoolExecutor(workers, mp_context=context)
     waiting: deque[Future[Outcome]] = deque()
     try:
-        for index in range(n_blocks):
+        for index in indices:
             waiting.append(pool.submit(play, plan, index))
             if len(waiting) >= _AHEAD * jobs:
                 yield waiting.popleft().result()

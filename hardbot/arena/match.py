@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -78,7 +78,9 @@ class MatchResult:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class MatchPlan:
+    """All a worker needs to play any block of a match; made by `plan_match`, which has checked it."""
+
     specs: tuple[BotSpec, BotSpec]
     names: tuple[str, str]
     sizes: tuple[int, ...]
@@ -89,11 +91,15 @@ class _Plan:
     compiled: bool
     logged: bool
     timed: bool
+    learns: bool
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class BlockOutcome:
+    """What came of a block; `ends` with the deals of (seed, block) tells every action of every hand."""
+
     chips: NDArray[np.int32]  # (deals,) first bot's, all sides together
+    ends: NDArray[np.int32]  # (sides, deals) last position of each hand
     log: str
     seconds: tuple[float, float]
     decisions: tuple[int, int]
@@ -123,8 +129,38 @@ def play_match(
     insists. `timed` measures the time of a decision (Python loop only). ArenaError if a bot
     breaks the rules or fails; BotError if there is no such bot.
     """
-    sizes = tuple(_checked_sizes(n_pairs, block, window))
-    specs = (spec_a, spec_b)
+    sizes = _checked_sizes(n_pairs, block, window)
+    plan = plan_match(
+        (spec_a, spec_b),
+        sizes,
+        seed,
+        block=block,
+        duplicate=duplicate,
+        logged=log is not None,
+        names=names,
+        rules=rules,
+        compiled=compiled,
+        timed=timed,
+    )
+    start = time.perf_counter()
+    outcomes = _run(plan, jobs, log, progress)
+    return _summarise(plan, outcomes, window, time.perf_counter() - start)
+
+
+def plan_match(
+    specs: tuple[BotSpec, BotSpec],
+    sizes: Sequence[int],
+    seed: int,
+    *,
+    block: int = DEFAULT_BLOCK,
+    duplicate: bool = True,
+    logged: bool = False,
+    names: Sequence[str] | None = None,
+    rules: Rules = HEADS_UP,
+    compiled: Literal["auto"] | bool = "auto",
+    timed: bool = False,
+) -> MatchPlan:
+    """Check a match of blocks of these sizes (arguments as in `play_match`) and get ready to play it."""
     bots = make_entrants(specs, rules.n_seats)
     end_nets(rules)
     deal_block(2, 1, seed, 0).signs.sum()  # machine code is loaded, a bad seed refused
@@ -132,12 +168,19 @@ def play_match(
     use_tables = compiled is not False and not timed and policies_for(specs, bots, rules) is not None
     if compiled is True and not use_tables:
         raise ArenaError(f"expected two bots with table policies for a compiled match, got {spec_labels(specs)}")
-    plan = _Plan(
-        specs, (name_a, name_b), sizes, block, seed, 2 if duplicate else 1, rules, use_tables, log is not None, timed
+    return MatchPlan(
+        specs=specs,
+        names=(name_a, name_b),
+        sizes=tuple(sizes),
+        block=block,
+        seed=seed,
+        sides=2 if duplicate else 1,
+        rules=rules,
+        compiled=use_tables,
+        logged=logged,
+        timed=timed,
+        learns=any(bot.learns for bot in bots),
     )
-    start = time.perf_counter()
-    outcomes = _run(plan, jobs, log, progress)
-    return _summarise(plan, outcomes, any(bot.learns for bot in bots), window, time.perf_counter() - start)
 
 
 def _checked_sizes(n_pairs: int, block: int, window: tuple[int, int] | None) -> list[int]:
@@ -148,14 +191,14 @@ def _checked_sizes(n_pairs: int, block: int, window: tuple[int, int] | None) -> 
     return block_sizes(n_pairs, block)
 
 
-def _run(plan: _Plan, jobs: int, log: Path | None, progress: Progress | None) -> list[_Outcome]:
+def _run(plan: MatchPlan, jobs: int, log: Path | None, progress: Progress | None) -> list[BlockOutcome]:
     """All blocks in order; the log is written as they come."""
-    outcomes: list[_Outcome] = []
+    outcomes: list[BlockOutcome] = []
     n_deals, done, score = sum(plan.sizes), 0, 0
     with ExitStack() as stack:
         book = stack.enter_context(_open_log(plan, log)) if log is not None else None
-        for outcome in run_blocks(_play_block, plan, len(plan.sizes), jobs):
-            outcomes.append(_Outcome(outcome.chips, "", outcome.seconds, outcome.decisions))
+        for outcome in run_blocks(play_block, plan, len(plan.sizes), jobs):
+            outcomes.append(replace(outcome, ends=outcome.ends[:, :0], log=""))
             done += len(outcome.chips)
             score += int(outcome.chips.sum())
             if book is not None:
@@ -167,7 +210,7 @@ def _run(plan: _Plan, jobs: int, log: Path | None, progress: Progress | None) ->
     return outcomes
 
 
-def _open_log(plan: _Plan, path: Path) -> DealerLog:
+def _open_log(plan: MatchPlan, path: Path) -> DealerLog:
     remarks = [f"block {plan.block}"]
     if plan.sides == 2:
         remarks.append("duplicate: hands 2i and 2i+1 are one deal with the seats swapped, at tables of their own")
@@ -175,7 +218,7 @@ def _open_log(plan: _Plan, path: Path) -> DealerLog:
     return DealerLog(path, game, plan.sides * sum(plan.sizes), plan.seed, remarks)
 
 
-def _play_block(plan: _Plan, index: int) -> _Outcome:
+def play_block(plan: MatchPlan, index: int) -> BlockOutcome:
     """One block from nothing: deals, fresh bots, both sides."""
     n_deals, first = plan.sizes[index], index * plan.block
     deals = deal_block(2, n_deals, plan.seed, index)
@@ -196,10 +239,10 @@ def _play_block(plan: _Plan, index: int) -> _Outcome:
         chips += seat0_chips(plan.rules, ends, deals) * (flips if side == 0 else -flips)
         side_ends.append(ends)
     log = _log_text(plan, deals, side_ends, first) if plan.logged else ""
-    return _Outcome(chips, log, (seconds[0], seconds[1]), (decisions[0], decisions[1]))
+    return BlockOutcome(chips, np.stack(side_ends), log, (seconds[0], seconds[1]), (decisions[0], decisions[1]))
 
 
-def _seat_players(plan: _Plan, index: int, side: int) -> tuple[Player, Player]:
+def _seat_players(plan: MatchPlan, index: int, side: int) -> tuple[Player, Player]:
     first, second = (
         seat_player(make_bot(spec), name, bot_generator(plan.seed, index, side, entrant), timed=plan.timed)
         for entrant, (spec, name) in enumerate(zip(plan.specs, plan.names, strict=True))
@@ -214,7 +257,7 @@ def _add_times(players: tuple[Player, Player], seconds: list[float], decisions: 
             decisions[entrant] += player.act.n_decisions
 
 
-def _log_text(plan: _Plan, deals: DealBlock, side_ends: Sequence[NDArray[np.int32]], first: int) -> str:
+def _log_text(plan: MatchPlan, deals: DealBlock, side_ends: Sequence[NDArray[np.int32]], first: int) -> str:
     """STATE lines of a block, the sides of a deal one after the other."""
     nodes = betting_tree(plan.rules).nodes
     chips = [seat0_chips(plan.rules, ends, deals).tolist() for ends in side_ends]
@@ -231,7 +274,7 @@ def _log_text(plan: _Plan, deals: DealBlock, side_ends: Sequence[NDArray[np.int3
 
 
 def _summarise(
-    plan: _Plan, outcomes: Sequence[_Outcome], learns: bool, window: tuple[int, int] | None, seconds: float
+    plan: MatchPlan, outcomes: Sequence[BlockOutcome], window: tuple[int, int] | None, seconds: float
 ) -> MatchResult:
     cut = slice(*window) if window is not None else slice(None)
     parts = [outcome.chips[cut] for outcome in outcomes if len(outcome.chips[cut])]
@@ -240,7 +283,7 @@ def _summarise(
     block_pairs = np.array([len(part) for part in parts], dtype=np.int64)
     block_sb = np.array([part.mean() for part in parts]) / (plan.sides * plan.rules.bet_sizes[0])
     pairs = estimate_mean(pair_sb)
-    chosen = estimate_blocks(block_sb, block_pairs) if learns else pairs
+    chosen = estimate_blocks(block_sb, block_pairs) if plan.learns else pairs
     played = plan.sides * sum(plan.sizes)
     name_a, name_b = spec_labels(plan.specs)
     return MatchResult(
@@ -252,7 +295,7 @@ def _summarise(
         sd_pair=pairs.sd,
         seconds=seconds,
         hands_per_second=played / seconds,
-        interval="blocks" if learns else "pairs",
+        interval="blocks" if plan.learns else "pairs",
         seed=plan.seed,
         block=plan.block,
         duplicate=plan.sides == 2,
@@ -266,7 +309,7 @@ def _summarise(
     )
 
 
-def _decision_ms(outcomes: Sequence[_Outcome]) -> tuple[float, float]:
+def _decision_ms(outcomes: Sequence[BlockOutcome]) -> tuple[float, float]:
     seconds = [sum(outcome.seconds[entrant] for outcome in outcomes) for entrant in range(2)]
     counts = [sum(outcome.decisions[entrant] for outcome in outcomes) for entrant in range(2)]
     return 1e3 * seconds[0] / max(counts[0], 1), 1e3 * seconds[1] / max(counts[1], 1)
