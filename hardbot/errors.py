@@ -13,6 +13,8 @@ HardBotError
     SourceError           a hand-history file that cannot be read as a whole
     StoreError            the DuckDB file: locked, of another schema, full
     ProtocolError         a peer that breaks the competition protocol
+        PeerGone          a peer that hung up
+        PeerLate          a peer that did not answer in time
     SessionError          a live table that cannot do what is asked: out of turn, stale, over
 
 A message says what was expected, what came, and where. The command line turns each of
@@ -72,6 +74,14 @@ class StoreError(HardBotError):
 
 class ProtocolError(HardBotError):
     """A peer that breaks the competition protocol."""
+
+
+class PeerGone(ProtocolError):
+    """A peer that hung up."""
+
+
+class PeerLate(ProtocolError):
+    """A peer that did not answer in time."""
 
 
 class SessionError(HardBotError):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, casey, corpus, game, reproduce, schedule, tables, training
+from hardbot.commands import arena, casey, corpus, game, live, reproduce, schedule, tables, training
 
 AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     game.register,
@@ -20,4 +20,5 @@ AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     schedule.register,
     casey.register,
     reproduce.register,
+    live.register,
 )
