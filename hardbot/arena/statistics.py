@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.95
+_PRIOR_UNITS = 8.0  # planned units times the prior variance of the effect: about -2 ln(.05) + ln(-2 ln(.05)) + 1
 _NORMAL_FROM = 100_000  # degrees of freedom above which t and the normal agree to five digits
 
 
@@ -100,6 +101,26 @@ def estimate_blocks(means: ArrayLike, sizes: ArrayLike, level: float = LEVEL) ->
 def pairs_needed(sd: float, half_width: float, level: float = LEVEL) -> int:
     """Units needed for an interval of this half-width, from the normal law."""
     return math.ceil((NormalDist().inv_cdf(0.5 + level / 2) * sd / half_width) ** 2)
+
+
+def anytime_half_width(sd: float, n: int, planned: int, level: float = LEVEL) -> float:
+    """Half-width of a confidence sequence: right at all n together, so one may look and stop at any time.
+
+    The scale-invariant mixture t-test (Robbins 1970; Wang and Ramdas, "Anytime-valid t-tests", 2023): the mean over a
+    N(0, g) prior of the effect mean/sd of the likelihood ratio against 0 is
+        (1 + n g)^(-1/2) ((1 + t^2/(n-1)) / (1 + t^2/((n-1)(1 + n g))))^(n/2),
+    which exceeds 1/alpha at any time with probability at most alpha for normal units of any spread. g is set so
+    that the sequence is tight around `planned` units. inf while n is too small to say anything.
+    """
+    if n < 2 or math.isnan(sd):
+        return math.inf
+    alpha = 1.0 - level
+    spread = 1.0 + n * _PRIOR_UNITS / max(planned, 2)
+    log_k = 2.0 / n * (0.5 * math.log(spread) - math.log(alpha))
+    if log_k >= math.log(spread):
+        return math.inf
+    k = math.exp(log_k)
+    return sd * math.sqrt((n - 1) / n * (k - 1.0) / (1.0 - k / spread))
 
 
 @lru_cache(maxsize=4096)

@@ -12,9 +12,9 @@ street our hand is known and a value is one number.
     showdown           paid * (2 Pr(win) - 1), Pr(win) = share of the opponent's histogram below our strength
 
 A context (Billings et al., "Game-Tree Search with Adaptation in Stochastic Imperfect-Information Games", 2004) is seen
-at four levels: the exact sequence; bets and raises of each player; those of the opponent; all of them. Each level with n
-observations takes 1 - .95^n of the weight the finer levels have left; the rest goes to the default model. For actions,
-levels two to four also hold the street and the legal actions.
+at four levels: the exact sequence; bets and raises of each player; those of the opponent; all of them. Each level with
+n observations (old ones count less, as in the histograms) takes 1 - .95^n of the weight the finer levels have left; the
+rest goes to the default model. For actions, levels two to four also hold the street and the legal actions.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def record(contexts: Ints, cell: int, decay: float, counts: Floats, n_seen: Floa
     for context in contexts:
         counts[context] *= decay
         counts[context, cell] += 1.0
-        n_seen[context] += 1.0
+        n_seen[context] = n_seen[context] * decay + 1.0
 
 
 @njit

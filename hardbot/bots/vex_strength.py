@@ -155,7 +155,7 @@ def next_strengths(a: int, b: int, board: Cards, grid: Floats) -> float:
         if not dead >> card & 1:
             add_to_grid(min(sums[card] * rest, 1.0), 1.0 / n_next, grid)
             total += sums[card] * rest
-    return total / n_next
+    return float(total / n_next)
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _sample_class(holes: NDArray[np.int8], words: NDArray[np.uint64], flops: Flo
                 before += point
                 total += strength
         flops += before / words.shape[0]
-    return total / words.shape[0]
+    return float(total / words.shape[0])
 
 
 def build_table(n_flops: int = _FLOPS_A_CLASS, seed: int = _SEED) -> StrengthTable:
@@ -217,7 +217,7 @@ def build_table(n_flops: int = _FLOPS_A_CLASS, seed: int = _SEED) -> StrengthTab
     rng = np.random.Generator(np.random.PCG64(seed))
     flops, equity, moves = np.zeros((N_CLASSES, N_GRID)), np.zeros(N_CLASSES), np.zeros((4, N_GRID, N_GRID))
     for cell in range(N_CLASSES):
-        holes = HOLE_CARDS[HOLE_CLASS == cell]
+        holes = HOLE_CARDS[np.flatnonzero(cell == HOLE_CLASS)]
         words = rng.integers(0, 1 << 62, size=(n_flops, 6), dtype=np.uint64)
         equity[cell] = _sample_class(holes, words, flops[cell], moves)
     for street in (1, 2):

@@ -1,7 +1,7 @@
 """vexbot: adaptive game-tree search against one opponent, learning from the first hand on.
 
 After Billings, Davidson, Schauenberg, Burch, Bowling, Holte, Schaeffer and Szafron, "Game-Tree Search with Adaptation
-in Stochastic Imperfect-Information Games" (2004). Before each street's first decision the rest of the betting is searched
+in Stochastic Imperfect-Information Games" (2004). At each street's first decision the rest of the betting is searched
 (vex_search). What the opponent does at each point is read off observed frequencies, what it holds at a showdown off a
 histogram of 20 cells of the hand strengths it has shown after such betting; old observations fade by `decay`. Until
 there are any, a default model stands in (vex_default): a plain player, or the trained corpus model (`prior=corpus`).
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardbot.bots.base import HEADS_UP_ONLY, Bot
-from hardbot.bots.vex_default import PRIORS, beliefs
+from hardbot.bots.vex_default import PRIORS, beliefs, deck, expect_showdowns
 from hardbot.bots.vex_search import record, search, search_tree
 from hardbot.bots.vex_strength import N_CELLS, N_GRID, next_strengths, showdown_strength, strength_table
 from hardbot.errors import BotError
@@ -27,6 +27,7 @@ from hardbot.game.hand import HandResult, View
 from hardbot.game.rules import HEADS_UP
 
 _TEMPERATURE_SB = 0.15
+_REFRESH = 25  # hands between two looks at what showdowns the learned frequencies make one expect
 
 
 class Memory:
@@ -62,12 +63,37 @@ class VexBot(Bot):
         self.temperature = temperature
         self._memory: Memory | None = None
         self._searched: tuple[int, int] = (-1, -1)
+        self._n_hands = 0
 
     def new_hand(self, view: View) -> None:
-        """Forget what was searched."""
+        """Forget what was searched; now and then bring the expected showdowns up to date."""
         if self._memory is None:
             self._set_up(view)
         self._searched = (-1, -1)
+        self._n_hands += 1
+        if self._n_hands % _REFRESH == 0:
+            self._expect_showdowns()
+
+    def _expect_showdowns(self) -> None:
+        tree, memory, cards = self._tree, self.memory, deck()
+        for seat in range(2):
+            expect_showdowns(
+                seat,
+                tree.child,
+                tree.street,
+                tree.seat,
+                tree.opens,
+                tree.paid_sb,
+                tree.action_contexts[seat],
+                memory.action_counts,
+                memory.action_seen,
+                self._beliefs.actions,
+                cards.weights,
+                cards.flops,
+                cards.moves,
+                self._reach,
+                self._showdowns[seat],
+            )
 
     def _set_up(self, view: View) -> None:
         if view.rules != HEADS_UP:
@@ -80,6 +106,8 @@ class VexBot(Bot):
         self._values = np.zeros((n, N_GRID), dtype=np.float32)
         self._action_values = np.zeros((n, 3))
         self._own = np.zeros(N_GRID)
+        self._reach = np.zeros((n, N_GRID))
+        self._showdowns = self._beliefs.showdowns.copy()
         self._memory = Memory()
 
     @property
@@ -124,7 +152,7 @@ class VexBot(Bot):
             tree.showdown_contexts[seat],
             memory.showdown_counts,
             memory.showdown_seen,
-            self._beliefs.showdowns[seat],
+            self._showdowns[seat],
             self._moves,
             self._values,
             self._action_values,
