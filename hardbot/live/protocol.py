@@ -134,7 +134,7 @@ class ProtocolPlayer:
         if view is None or (view.hand_number, view.seat) != (state.hand_number, state.seat) or view.betting.is_over:
             view = self._view = self._new_view(state)
             _guarded(player, view, player.new_hand, view)
-        for before, action, after in _path(view.betting, state.betting):
+        for before, action, after in betting_path(view.betting, state.betting):
             view.betting, view.board = after, state.board[: BOARD_SIZES[after.street]]
             _guarded(player, view, player.observe, view, before, action)
         return view
@@ -185,7 +185,7 @@ def _rules_of(line: str) -> Rules:
         raise ProtocolError(f"{error} in match state {line[:200]!r}") from error
 
 
-def _path(start: Betting, end: Betting) -> list[tuple[Betting, int, Betting]]:
+def betting_path(start: Betting, end: Betting) -> list[tuple[Betting, int, Betting]]:
     """Steps (before, action, after) between two positions of one hand; ProtocolError if they are not."""
     steps: list[tuple[Betting, int, Betting]] = []
     node = end
