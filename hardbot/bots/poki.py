@@ -78,11 +78,7 @@ class Poki(ModellingBot):
     def _preflop(self, view: View) -> Triple:
         betting = view.betting
         if self._plan is None:
-            n_in = sum(
-                entered and live
-                for other, (entered, live) in enumerate(zip(self._voluntary, betting.live, strict=True))
-                if other != view.seat
-            )
+            n_in = self._others_in(betting, view.seat)
             group, make1, make2, make4 = preflop_thresholds(betting, view.seat, n_in)
             self._plan = (float(INCOME[group, hole_index(*view.hole)]), make1, make2, make4)
         return preflop_triple(

@@ -32,6 +32,8 @@ BOTS: dict[str, Entry] = {
     "rulebot": Entry("hardbot.bots.rulebot:RuleBot", "plain rules on hand strength and potential"),
     "casey": Entry("hardbot.bots.casey:Casey", "plays by what happened in similar situations before"),
     "poki": Entry("hardbot.bots.poki:Poki", "hand strength and potential against weight tables, opponent modelling"),
+    "loki": Entry("hardbot.bots.loki:Loki", "probability triples and a simulation at every decision"),
+    "pokabayes": Entry("hardbot.bots.pokabayes:PokaBayes", "Bayesian decision network on 44 hand types; heads-up only"),
     "soarbot": Entry("hardbot.bots.soarbot:SoarBot", "expert system of readable rules with opponent facts; learns"),
     "sparbot": Entry("hardbot.bots.sparbot:Sparbot", "approximate equilibrium from a table; heads-up only"),
     "vexbot": Entry("hardbot.bots.vexbot:VexBot", "searches the betting with observed frequencies and showdowns; learns"),

@@ -152,17 +152,18 @@ class ModellingBot(Bot):
         seat, bets = before.seat, bets_to_call(before)
         if self.generic and action != FOLD and view.betting.live[view.seat]:
             board = view.board[: BOARD_SIZES[before.street]]
-            n_in = sum(
-                entered and live
-                for other, (entered, live) in enumerate(zip(self._voluntary, before.live, strict=True))
-                if other != seat
-            )
+            n_in = self._others_in(before, seat)
             frequencies = self.frequencies(view.players[seat], before.street, bets)
             self._pending.append(
                 Action(seat, before.street, board, action, before, self._voluntary[seat], n_in, frequencies)
             )
         if self.specific:
             self._players.setdefault(view.players[seat], Frequencies()).add(before.street, bets, action)
+
+    def _others_in(self, betting: Betting, seat: int) -> int:
+        """Live players besides `seat` who have entered this street's betting of their own will."""
+        pairs = enumerate(zip(self._voluntary, betting.live, strict=True))
+        return sum(entered and live for other, (entered, live) in pairs if other != seat)
 
     def end_hand(self, view: View, result: HandResult) -> None:
         """The hand's notes are of no use any more."""

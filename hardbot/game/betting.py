@@ -106,6 +106,11 @@ class Betting:
         return self.seat == NOBODY
 
     @property
+    def n_pending(self) -> int:
+        """Seats that have yet to act before the street is over, the one to act among them."""
+        return self._pending
+
+    @property
     def bet_size(self) -> int:
         """Chips of one bet on this street."""
         return self.rules.bet_sizes[self.street]
