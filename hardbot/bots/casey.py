@@ -211,7 +211,7 @@ class Casey(Bot):
         *,
         threshold: float = 95.0,
         max_cases: int = 100,
-        min_cases: int = 30,
+        min_cases: int = 20,
         results: str = "stage",
         p_bluff: float = 0.5,
         pot_odds: bool = False,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TABLES = (4, 6, 8)
 N_PHASES = 5
 FULL_HANDS, QUICK_HANDS = 50_000, 10_000
-FULL_SESSIONS, QUICK_SESSIONS = 5, 1
+FULL_SESSIONS, QUICK_SESSIONS = 3, 1
 PLAYED = {4: 37.0, 6: 37.0, 8: 31.0}
 DIRECTION = {
     4: ("losing", "even", "winning", "winning", "winning less"),

@@ -268,7 +268,7 @@ def test_new_situation_is_played_at_random_and_never_folded():
     view = hand("rr").view(0)
     assert chosen(Casey(), view, 80) == {BLUFF, CALL_ANY, SEMI_BLUFF, RAISE_ANY, CHECK_RAISE}
     bot = Casey()
-    with_cases(bot, view, [(CALL_ANY, 29, 0)])
+    with_cases(bot, view, [(CALL_ANY, 19, 0)])
     assert GIVE_UP not in chosen(bot, view)
     with_cases(bot, view, [(CALL_ANY, 1, 0)])
     assert chosen(bot, view) == {GIVE_UP}
