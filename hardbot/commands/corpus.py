@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -178,6 +179,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
     if isinstance(value, float):
         return value if value - value == 0 else None
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hardbot.errors import SourceError
 from pipeline.sources import dealer_log, irc, log_2009, phh
-from pipeline.sources.reading import read_head
+from pipeline.sources.reading import read_chunks, read_head
 from pipeline.sources.records import Batch, Reject
 
 UNKNOWN = "unknown"
@@ -54,6 +54,8 @@ def read_unit(path: Path, sha256: str, format_name: str) -> Iterator[Batch]:
     if format_name != UNKNOWN:
         yield from SOURCES[format_name].read(path, sha256)
         return
+    for _ in read_chunks(path, sha256):  # a damaged archive shows no format; that is an error, not another format
+        pass
     head = read_head(path, 200).decode("latin-1")
     reason = f"expected a file of {', '.join(FORMATS)}, got one that begins with {head[:40]!r}"
     yield Batch(rejects=[Reject(1, "unknown_format", reason, head)])

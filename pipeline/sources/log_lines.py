@@ -126,9 +126,23 @@ def split_lines(block: bytes, first_line: int) -> pl.DataFrame:
         pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(block)]
     )
     lines = cast(pl.Series, pl.from_arrow(array)).alias("bytes")
-    text = lines.cast(pl.String, strict=False).str.strip_chars_end("\r\n").alias("text")
+    text = _as_text(lines).str.strip_chars_end("\r\n").alias("text")
     number = pl.Series("line", np.arange(first_line, first_line + len(ends), dtype=np.int64))
     return pl.DataFrame([number, lines, text])
+
+
+def _as_text(lines: pl.Series) -> pl.Series:
+    try:
+        return lines.cast(pl.String)
+    except pl.exceptions.ComputeError:  # somewhere in the block; a cast cannot tell the lines apart
+        return pl.Series([_decoded(line) for line in lines], dtype=pl.String)
+
+
+def _decoded(line: bytes) -> str | None:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def encode(series: pl.Series) -> tuple[tuple[str, ...], NDArray[np.int32]]:

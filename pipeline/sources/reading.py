@@ -102,16 +102,32 @@ def read_chunks(path: Path, sha256: str) -> Iterator[bytes]:
     """Decompressed bytes of a file whose hash was `sha256`; SourceError if it is damaged or has changed."""
     hashing = HashingReader(path)
     with io.BufferedReader(hashing, _CHUNK_BYTES) as raw:
-        reader = _decompressed(raw)
         try:
-            while chunk := reader.read(_CHUNK_BYTES):
-                yield chunk
-            while raw.read(_CHUNK_BYTES):  # what follows a zstd frame belongs to the hash too
+            yield from _zstd_chunks(raw) if raw.peek(4)[:4] == ZSTD_MAGIC else _chunks(_decompressed(raw))
+            while raw.read(_CHUNK_BYTES):  # what follows the last frame belongs to the hash too
                 pass
         except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
             raise SourceError(f"expected a whole compressed file, but {path} is damaged or cut off: {error}") from error
         if hashing.sha.hexdigest() != sha256:
             raise SourceError(f"expected {path} to stay as it was, but it changed while it was read; try again")
+
+
+def _chunks(reader: IO[bytes]) -> Iterator[bytes]:
+    while chunk := reader.read(_CHUNK_BYTES):
+        yield chunk
+
+
+def _zstd_chunks(raw: IO[bytes]) -> Iterator[bytes]:
+    """All frames one after the other; EOFError if the last is cut off, which zstd's own reader does not tell."""
+    frame, inside = zstandard.ZstdDecompressor().decompressobj(), False
+    while data := raw.read(_CHUNK_BYTES):
+        while data:
+            yield frame.decompress(data)
+            inside, data = not frame.eof, frame.unused_data if frame.eof else b""
+            if frame.eof:
+                frame = zstandard.ZstdDecompressor().decompressobj()
+    if inside:
+        raise EOFError("the last frame is not complete")
 
 
 def read_all(path: Path, sha256: str) -> bytes:
