@@ -37,6 +37,7 @@ class Situation:
     ppot: float
     npot: float
     p_win: float  # share of the pot at the river against the range
+    p_win_called: float  # the same against the part of the range that does not fold to our bet or raise
     p_fold: float  # opponent folds to our bet or raise
     p_reraise: float  # opponent raises our bet or raise
     p_bet_if_checked: float  # opponent bets if we check
@@ -67,15 +68,8 @@ class Situation:
     def semi_bluff_gain_sb(self) -> float:
         """Profit of a bet or raise that wins by folds or, called, by our share of the pot."""
         cost = self.to_call_sb + self.bet_sb
-        called = self.p_win_when_called * (self.pot_sb + cost + self.bet_sb) - cost
+        called = self.p_win_called * (self.pot_sb + cost + self.bet_sb) - cost
         return self.p_fold * self.pot_sb + (1.0 - self.p_fold) * called
-
-    @property
-    def p_win_when_called(self) -> float:
-        """Share of the pot against hands that do not fold: those that fold are the weaker ones."""
-        if self.p_fold >= 1.0:
-            return 0.0
-        return max(0.0, (self.p_win - self.p_fold) / (1.0 - self.p_fold)) * 0.5 + self.p_win * 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +118,9 @@ def _value_bet(s: Situation) -> float:
 def _semi_bluff(s: Situation) -> float:
     if s.street == RIVER or not s.may_raise or s.ppot < 0.12:
         return 0.0
-    best_passive = s.p_win * s.pot_sb if s.to_call_sb <= 0.0 else max(0.0, s.p_win * (s.pot_sb + s.to_call_sb) - s.to_call_sb)
+    best_passive = (
+        s.p_win * s.pot_sb if s.to_call_sb <= 0.0 else max(0.0, s.p_win * (s.pot_sb + s.to_call_sb) - s.to_call_sb)
+    )
     return 0.8 if s.semi_bluff_gain_sb > best_passive + 0.1 * s.bet_sb else 0.0
 
 

@@ -29,6 +29,7 @@ BOTS: dict[str, Entry] = {
     "always_raise": Entry("hardbot.bots.simple:AlwaysRaise", "bets and raises while it may, else calls"),
     "always_fold": Entry("hardbot.bots.simple:AlwaysFold", "checks when free, else folds"),
     "random": Entry("hardbot.bots.simple:Random", "any legal action, equally likely"),
+    "hardbot": Entry("hardbot.bots.hardbot:HardBot", "Bayesian range from a corpus model, corrected for this opponent"),
     "rulebot": Entry("hardbot.bots.rulebot:RuleBot", "plain rules on hand strength and potential"),
     "casey": Entry("hardbot.bots.casey:Casey", "plays by what happened in similar situations before"),
     "poki": Entry("hardbot.bots.poki:Poki", "hand strength and potential against weight tables, opponent modelling"),

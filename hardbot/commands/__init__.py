@@ -9,16 +9,18 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, casey, corpus, game, live, reproduce, schedule, tables, training
+from hardbot.commands import arena, casey, corpus, explain, game, live, reproduce, schedule, seedbots, tables, training
 
 AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     game.register,
     tables.register,
     arena.register,
+    explain.register,
     corpus.register,
     training.register,
     schedule.register,
     casey.register,
+    seedbots.register,
     reproduce.register,
     live.register,
 )

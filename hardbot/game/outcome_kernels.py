@@ -2,9 +2,9 @@
 
 Where feature_kernels counts all hands of a board against all, this keeps one hand's outcomes apart by opponent (and by
 next card), so that any weighting of the opponents is a few dot products afterwards. On one final board the outcome
-hangs only on the opponent's pair of ranks, a table of 91 entries, but for opponents who make a flush; so a run-out is one
-gather and one addition per opponent, then corrections for opponents who hold its cards or a flush. Wins and
-ties share one 32-bit number: wins in the low half, ties in the high half.
+hangs only on the opponent's pair of ranks, a table of 91 entries, but for opponents who make a flush; so a run-out is
+one gather and one addition per opponent, then corrections for opponents who hold its cards or a flush. Wins and ties
+share one 32-bit number: wins in the low half, ties in the high half.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _take_out(
         opponent = fixes[k, 0]
         high = int((1.0 + np.sqrt(1.0 + 8.0 * opponent)) / 2.0)
         low = opponent - high * (high - 1) // 2
-        if (high == card or low == card) and not (other < card and (high == other or low == other) and other >= 0):
+        if card in (high, low) and not (0 <= other < card and other in (high, low)):
             row[opponent] -= fixes[k, 1]
 
 
@@ -118,8 +118,8 @@ def hand_outcomes(
 
     holes (m,) hole indices of the opponents; now (m,) 0 ahead, 1 tied, 2 behind; after (m, 3) and final (m, 3) how many
     next cards, and run-outs to the river, leave the hand ahead, tied, behind; points (cards, m) two a win and one a tie
-    over the run-outs that begin with each of the next_cards (cards,); with points (0, m) they are not computed, which is
-    faster. On the river only holes and now are filled.
+    over the run-outs that begin with each of the next_cards (cards,); points (0, m) leave that out, which is faster. On
+    the river only holes and now are filled.
     """
     n_board = board.shape[0]
     dead = np.empty(n_board + 2, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Equity of every starting hand against one random hand, before the flop.
+"""Equity of every starting hand against one random hand, and of every class against every other, before the flop.
 
 Exact: all 134,459 canonical boards with their multiplicities, every pair of disjoint hole hands on each, ties
 counting half (AA .852037, 72o .345836 and so on). The mean over all 1,326 hands is one half,
@@ -6,6 +6,9 @@ because every meeting of two hands is counted from both sides.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,3 +36,12 @@ CLASS_EQUITY: NDArray[np.float64] = np.array(_TEXT.split(), dtype=np.float64)  #
 CLASS_EQUITY.setflags(write=False)
 HOLE_EQUITY: NDArray[np.float64] = CLASS_EQUITY[HOLE_CLASS]  # (1326,)
 HOLE_EQUITY.setflags(write=False)
+
+
+@lru_cache(maxsize=1)
+def class_equities() -> NDArray[np.float64]:
+    """Equity (169, 169) of the row's class against the column's, over all boards and all disjoint pairs of hands."""
+    with np.load(Path(__file__).with_name("preflop_equity.npz"), allow_pickle=False) as arrays:
+        found: NDArray[np.float64] = arrays["equity"].astype(np.float64)
+    found.setflags(write=False)
+    return found

@@ -119,7 +119,7 @@ def save_model(model: TrainedModel, folder: Path, notes: Mapping[str, Any] | Non
     model.check()
     arrays = _pack(model)
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     data = buffer.getvalue()
     digest = hashlib.sha256(data).hexdigest()
     manifest = dict(model.manifest) | dict(notes or {})

@@ -21,6 +21,7 @@ from hardbot.game.betting import Betting
 from hardbot.game.cards import HOLE_CLASS
 from hardbot.game.feature_tables import FEATURE_COLUMNS, features_on_board
 from hardbot.game.jit import njit
+from hardbot.game.preflop import HOLE_EQUITY
 from hardbot.game.rules import BOARD_SIZES, N_STREETS
 from hardbot.model.artifact import StreetModel, TrainedModel, load_model
 from hardbot.model.context import N_ACTIONS, N_LEVELS, StreetContexts, coarse_context, context_slot, street_contexts
@@ -174,6 +175,13 @@ class ActionModel:
             if len(self._buckets) >= _MAX_BOARDS:
                 self._buckets = {(): HOLE_CLASS}
             self._buckets[board] = found
+        return found
+
+    def equities(self, board: tuple[int, ...]) -> NDArray[np.float32]:
+        """E of every hole hand on this board (1326,), NaN for hands that share a card with it; do not write."""
+        if not board:
+            return HOLE_EQUITY.astype(np.float32)
+        found: NDArray[np.float32] = features_on_board(board)[:, FEATURE_COLUMNS.index("e")]
         return found
 
     def bucket_probabilities(self, betting: Betting) -> Floats:

@@ -45,10 +45,7 @@ def situation_features(betting: Betting) -> Situation:
     """What the naive Bayes model looks at, for the seat to act."""
     street_text = betting.street_text
     position = "last" if betting.seat == betting.rules.button else "first"
-    if betting.aggressor == NOBODY:
-        aggressor = "none"
-    else:
-        aggressor = "self" if betting.aggressor == betting.seat else "other"
+    aggressor = "none" if betting.aggressor == NOBODY else "self" if betting.aggressor == betting.seat else "other"
     facing = "bet" if betting.to_call else "free"
     return (
         f"{facing}:street {betting.street}",
@@ -124,8 +121,9 @@ class OpponentModel:
                 seen = pseudo if counts is None else counts / self._scale + pseudo
                 log_p = log_p + np.log(seen) - np.log(classes)
         log_p[p_corpus <= 0.0] = -np.inf
-        p: NDArray[np.float64] = np.exp(log_p - log_p.max())
-        return p / p.sum()
+        likelihood: NDArray[np.float64] = np.exp(log_p - log_p.max())
+        p: NDArray[np.float64] = likelihood / likelihood.sum()
+        return p
 
     def adjust(
         self,

@@ -51,12 +51,11 @@ class Range:
     def bucket_masses(self, buckets: NDArray[np.int16], n_buckets: int) -> NDArray[np.float64]:
         """Probability of each bucket (n_buckets,); hands in bucket -1 are impossible ones."""
         known = buckets >= 0
-        return np.bincount(buckets[known], weights=self.weights[known], minlength=n_buckets)
+        masses: NDArray[np.float64] = np.bincount(buckets[known], weights=self.weights[known], minlength=n_buckets)
+        return masses
 
 
-def bucket_form(
-    prior: Weights, buckets: NDArray[np.int16], likelihood_by_bucket: NDArray[np.float64]
-) -> Weights:
+def bucket_form(prior: Weights, buckets: NDArray[np.int16], likelihood_by_bucket: NDArray[np.float64]) -> Weights:
     """The paper's form of the update: P(hand) * P(bucket | action) / P(bucket).
 
     `likelihood_by_bucket` (n_buckets,) is P(action | bucket). Kept beside `Range.update` as its oracle.
