@@ -39,7 +39,6 @@ class SoarBot(Bot):
     """Plays the rules; remembers opponents and the results of its operators."""
 
     name = "soarbot"
-    learns = True
 
     def __init__(self, preflop: str = "loose", opponents: bool = True, results: bool = True, log: str = "") -> None:
         self.rules = rule_set(preflop, opponents, results)
@@ -47,6 +46,7 @@ class SoarBot(Bot):
         self.memory = WorkingMemory(self.rules)
         self.history = History()
         self.last_decision: Decision | None = None
+        self.learns = opponents or results
         self._uses_opponents = opponents
         self._uses_results = results
         self._log = SoarLog(Path(log)) if log else None

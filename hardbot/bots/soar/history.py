@@ -25,6 +25,7 @@ from hardbot.errors import BotError
 from hardbot.game.betting import NOBODY, Betting
 from hardbot.game.hand import HandResult, View
 from hardbot.game.rules import CALL, FOLD, RAISE
+from hardbot.game.storage import write_whole
 
 TIMINGS = ("early", "middle", "late")
 SCHEMA = 1
@@ -190,10 +191,7 @@ class History:
 
     def save(self, path: Path) -> None:
         """Write all records as JSON."""
-        text = json.dumps(self.to_json(), indent=1)
-        part = path.with_name(path.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_whole(path, json.dumps(self.to_json(), indent=1).encode())
 
     def load(self, path: Path) -> None:
         """Replace all records by those of a file."""

@@ -1,0 +1,1 @@
+"""The Bayesian player's parts: hand types, probability tables, opponent model, inference."""
