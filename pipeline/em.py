@@ -35,6 +35,7 @@ from pipeline.settings import ModelSettings, StreetSettings
 Progress = Callable[[str, int, int], None]
 Counts = NDArray[np.float64]
 _SAMPLE_SEED = 17
+LEAST_COUNT = 1e-3
 _OTHER = {1326 * 1225: 1225, 1176 * 1081: 1081, 1128 * 1035: 1035, 1081 * 990: 990}  # hands left beside a known one
 
 
@@ -139,9 +140,15 @@ def street_model(street: int, kernel: StreetKernel, counts: Counts, contexts: ND
         mean=kernel.mean,
         std=kernel.std,
         kernel_norm=kernel.norm,
-        counts=counts.astype(np.float32),
+        counts=rounded(counts),
         context_counts=contexts,
     )
+
+
+def rounded(counts: Counts) -> NDArray[np.float32]:
+    """Counts to 12 binary digits, below a thousandth 0: a third of the file, and no difference to a probability."""
+    bits = np.where(counts < LEAST_COUNT, 0.0, counts).astype(np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x800)) & np.uint32(0xFFFFF000)).view(np.float32)
 
 
 def fit_model(

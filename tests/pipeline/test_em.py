@@ -13,7 +13,7 @@ from hardbot.model.context import street_contexts
 from hardbot.model.likelihood import StreetLikelihood
 from pipeline.buckets import VECTOR_COLUMNS
 from pipeline.dataset import Corpus
-from pipeline.em import Expectation, bucket_sample, fit_model, known_counts, public_nats, street_kernel
+from pipeline.em import Expectation, bucket_sample, fit_model, known_counts, public_nats, rounded, street_kernel
 from pipeline.ranges import disjoint_weight
 from pipeline.score import Likelihoods, action_nats
 from pipeline.selection import fit_all_buckets
@@ -59,7 +59,7 @@ def test_nothing_hidden_is_plain_counting(training_corpus, buckets, settings):
     for street in range(4):
         kernel = street_kernel(street, training_corpus, buckets[street], settings)
         plain = known_counts(training_corpus, street, kernel, buckets[street])
-        assert np.array_equal(fit.model.streets[street].counts, plain.astype(np.float32))
+        assert np.array_equal(fit.model.streets[street].counts, rounded(plain))
     decisions = sum(part.context_counts.sum() for part in fit.model.streets)
     assert decisions == training_corpus.n_decisions
 
@@ -164,3 +164,11 @@ def test_slots_of_counts_are_legal(training_corpus, buckets, settings):
     for part in fit_model(training_corpus.hide_folded(), buckets, settings).model.streets:
         illegal = ~np.broadcast_to(street_contexts(part.street).legal[:, None, :], part.counts.shape)
         assert (part.counts[illegal] == 0).all()
+
+
+def test_rounding_keeps_three_digits_and_drops_traces():
+    counts = np.array([0.0, 5e-4, 0.0123456, 1.0, 3.14159, 123456.7])
+    found = rounded(counts)
+    assert found[:2].tolist() == [0.0, 0.0]
+    assert found[2:] == pytest.approx(counts[2:], rel=2.5e-4)
+    assert np.array_equal(rounded(found.astype(np.float64)), found)
