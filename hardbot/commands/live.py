@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from hardbot.commands.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from hardbot.live.terminal import Read, Screen
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
@@ -18,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command("dealer", epilog="Example: hardbot dealer --bots 2 --hands 1000 --seed 1 --port0 18791 --log m.log")(
         dealer
     )
+    app.command("play", epilog="Example: hardbot play --bot rulebot --hands 20 --study")(play)
 
 
 def acpc(
@@ -93,3 +97,70 @@ def dealer(
         if not as_json:
             print(f"forfeit: {result.forfeit.player} in hand {result.forfeit.hand}: {result.forfeit.reason}")
         raise typer.Exit(1)
+
+
+def play(
+    bot: Annotated[
+        list[str] | None, typer.Option("--bot", help="Opponent; repeat it for a table of up to ten. Default hardbot.")
+    ] = None,
+    hands: Annotated[int | None, typer.Option("--hands", help="Hands to play; default until you leave.")] = None,
+    study: Annotated[
+        bool, typer.Option("--study", help="Show your range as the bot sees it, and why it acts.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Deal the cards of this seed; default fresh ones.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Your name in the log.")] = "you",
+    log: Annotated[
+        Path | None, typer.Option("--log", help="Folder of the play logs; default `play` in the data folder.")
+    ] = None,
+    no_log: Annotated[bool, typer.Option("--no-log", help="Keep no record of the hands.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the final score as one JSON document; the table goes to stderr.")
+    ] = False,
+) -> None:
+    """Play limit hold'em in the terminal: colours on a screen, plain lines when input or output is a pipe.
+
+    Answer with f, c or r; s switches the study panel, q leaves. Every finished hand is kept for training.
+    """
+    import sys
+
+    from hardbot.live.play_log import PlayLog
+    from hardbot.live.session import TableSession
+    from hardbot.live.terminal import play_table
+
+    table = TableSession(
+        bot or ["hardbot"], person=name, seed=seed, n_hands=hands, log=None if no_log else PlayLog(log)
+    )
+    screen, read = _screen_and_input(sys.stderr if as_json else sys.stdout)
+    play_table(table, screen, read, study=study)
+    if as_json:
+        path = table.log.path if table.log is not None else None
+        print_json(table.score.to_json() | {"seed": table.seed, "log": None if path is None else str(path)})
+
+
+def _screen_and_input(out: TextIO) -> tuple[Screen, Read]:
+    """A drawn table for a person at a terminal, plain lines for anything else."""
+    import sys
+
+    from hardbot.live.terminal import PlainScreen, RichScreen
+
+    if out.isatty() and sys.stdin.isatty():
+        from rich.console import Console
+
+        console = Console(file=out)
+
+        def ask(prompt: str) -> str | None:
+            try:
+                return console.input(prompt, markup=False)
+            except EOFError:
+                return None
+
+        return RichScreen(console), ask
+
+    def write(text: str) -> None:
+        print(text, file=out, flush=True)
+
+    def read(prompt: str) -> str | None:
+        line = sys.stdin.readline()
+        return line if line else None
+
+    return PlainScreen(write), read

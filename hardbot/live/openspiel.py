@@ -6,7 +6,7 @@ of the action before it, and a pyspiel bot is given the whole state. Our bots ar
 that follow it lie, and only what their seat may see; OpenSpiel's bots get a state in which the
 hidden cards are stand-ins, so they cannot peek either (a bot that looks at them plays against nonsense).
 
-`pyspiel.hulh_game_string("fullgame")` of OpenSpiel 1.6 is broken (no raises); the betting abstraction "fcpa" has the
+`pyspiel.hulh_game_string("fullgame")` of OpenSpiel 2.0.2 is broken (no raises); the betting abstraction "fcpa" has the
 competition's rules, and `limit_game` asks for it. Its limit games crash the process above four players, so tables here
 have two to four.
 """

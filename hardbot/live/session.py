@@ -247,6 +247,7 @@ class TableSession:
         n_hands: int | None = None,
         log: PlayLog | None = None,
         rules: Rules | None = None,
+        study: bool = True,
     ) -> None:
         n = len(bots) + 1
         if not MIN_SEATS <= n <= MAX_SEATS:
@@ -259,6 +260,7 @@ class TableSession:
         self.seed = secrets.randbits(63) if seed is None else seed
         self.n_hands = n_hands
         self.log = log
+        self.study = study  # ask the bots what they believe
         self.names = _chair_names(person, bots)
         self.players = self._seat_bots(bots)
         self.events: list[Event] = []
@@ -494,10 +496,10 @@ class TableSession:
         """Ask every bot what it believes now (heads-up only: a range map is about one opponent)."""
         live = self._live
         assert live is not None
-        if self.rules.n_seats != MIN_SEATS:
+        if self.rules.n_seats != MIN_SEATS or not self.study:
             return
         for chair, player in enumerate(self.players, start=1):
-            beliefs = beliefs_of(player.bot)
+            beliefs = beliefs_of(player.bot, live.views[self._seat(chair, live.hand.hand_number)])
             if beliefs is not None:
                 event = len(self.events) - 1
                 live.snapshots.append(Snapshot(event, live.hand.betting.text, live.hand.board, chair, beliefs))

@@ -30,7 +30,7 @@ class Thinker(AlwaysCall):
     def observe(self, view, before, action):
         self.n_seen += 1
 
-    def explain(self):
+    def explain(self, view=None):
         return Beliefs(weights=np.full(N_HOLES, 1 / N_HOLES), figures={"seen": self.n_seen}, rule="call")
 
 
