@@ -9,12 +9,26 @@ from collections.abc import Callable
 
 import typer
 
-from hardbot.commands import arena, casey, corpus, explain, game, live, reproduce, schedule, seedbots, tables, training
+from hardbot.commands import (
+    arena,
+    casey,
+    corpus,
+    explain,
+    game,
+    gauntlet,
+    live,
+    reproduce,
+    schedule,
+    seedbots,
+    tables,
+    training,
+)
 
 AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     game.register,
     tables.register,
     arena.register,
+    gauntlet.register,
     explain.register,
     corpus.register,
     training.register,

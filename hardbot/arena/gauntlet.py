@@ -1,0 +1,254 @@
+"""The gauntlet (one hero against many) and the cross-table (everybody against everybody).
+
+Both are series of duplicate matches (series.py). Opponents sit under names drawn anew for each block and nobody
+loads what an earlier match has taught. An `unseen` gauntlet gives the hero, against each opponent, a model whose
+corpus holds no hand of that opponent: a folder `unseen-OPPONENT` among the user's models or in the project's data.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardbot.arena.series import Fixture, Floats, SeriesSettings, Standing, code_hash, play_series
+from hardbot.arena.statistics import estimate_mean
+from hardbot.arena.style import Style
+from hardbot.bots.registry import BOTS, bot_class, split_spec
+from hardbot.errors import ArenaError, HardBotError
+from hardbot.model.artifact import MANIFEST, default_model_path, user_models
+
+HERO = "hardbot"
+OPPONENTS = ("poki", "sparbot", "vexbot", "rulebot", "always_call", "always_raise")
+NIGHTLY_PAIRS = 500
+SCHEMA = 1
+_CURVE_POINTS = 20
+_PATH_POINTS = 160
+
+
+def chosen_bots(text: str, everybody: Sequence[str]) -> list[str]:
+    """Bots of `A,B,...`, or those of `everybody` that exist for `all`.
+
+    A comma also separates a bot's options: a part with `=` and no `:` belongs to the bot before it.
+    """
+    if text == "all":
+        return [name for name in everybody if name in BOTS]
+    found: list[str] = []
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        if "=" in part and ":" not in part and found:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    twice = [bot for i, bot in enumerate(found) if bot in found[:i]]
+    if not found or twice:
+        raise ArenaError(f"expected different bots such as poki,rulebot or all, got {text!r}")
+    return found
+
+
+def gauntlet_fixtures(hero: str, opponents: Iterable[str], *, unseen: bool = False) -> list[Fixture]:
+    """The hero against each opponent; the hero itself is left out of `opponents`."""
+    fixtures = []
+    for opponent in opponents:
+        if opponent == hero:
+            continue
+        spec = hero
+        if unseen:
+            spec = with_model(hero, unseen_model(split_spec(opponent)[0]))
+        fixtures.append(Fixture(hero, opponent, (spec, opponent), model_hash(spec)))
+    if not fixtures:
+        raise ArenaError(f"expected opponents other than {hero}, got none")
+    return fixtures
+
+
+def cross_fixtures(bots: Sequence[str]) -> list[Fixture]:
+    """Every bot against every later one."""
+    if len(bots) < 2:
+        raise ArenaError(f"expected at least two bots for a cross-table, got {', '.join(bots) or 'none'}")
+    return [Fixture(a, b, (a, b), model_hash(a)) for i, a in enumerate(bots) for b in bots[i + 1 :]]
+
+
+def takes_model(spec: str) -> bool:
+    """Whether a bot plays from a trained model, that is, has an option `model`."""
+    name = split_spec(spec)[0]
+    return name in BOTS and "model" in inspect.signature(bot_class(name).__init__).parameters
+
+
+def with_model(spec: str, folder: Path) -> str:
+    """The same bot with another model."""
+    name, options = split_spec(spec)
+    if not takes_model(spec):
+        raise ArenaError(f"expected a hero with an option model for matches without the opponent's hands, got {spec}")
+    if "," in str(folder):
+        raise ArenaError(f"expected a model folder without a comma in its path, got {folder}")
+    options["model"] = str(folder)
+    return f"{name}:" + ",".join(f"{key}={value}" for key, value in options.items())
+
+
+def unseen_model(opponent: str) -> Path:
+    """Folder of the model trained without this opponent; ArenaError says how to make it."""
+    name = f"unseen-{opponent}"
+    project = Path(__file__).resolve().parents[2]
+    places = (user_models(), project / "hardbot" / "data", project / "data")
+    for place in places:
+        if (place / name / MANIFEST).is_file():
+            return place / name
+    raise ArenaError(
+        f"expected a model {name} in {places[0]} or the project's data folder, found none; "
+        f"make it with: hardbot train --without-player {opponent} --out {places[0] / name}"
+    )
+
+
+def model_hash(spec: str) -> str:
+    """Short hash of the model a bot plays with; empty for bots without one or if there is none."""
+    if not takes_model(spec):
+        return ""
+    folder = split_spec(spec)[1].get("model", "")
+    try:
+        path = (Path(folder) if folder else default_model_path()) / MANIFEST
+        return str(json.loads(path.read_text(encoding="utf-8")).get("model_id", ""))
+    except (HardBotError, OSError, ValueError):
+        return ""
+
+
+def git_commit() -> str:
+    """Commit of the project's folder, `+` where files differ from it; empty outside of a checkout."""
+    folder = Path(__file__).resolve().parent
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        changed = subprocess.run(["git", "diff", "--quiet", "HEAD"], cwd=folder, capture_output=True, check=False)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head + ("+" if changed.returncode else "")
+
+
+def results_folder() -> Path:
+    """Folder of published results, beside the user's models."""
+    return user_models().parent / "results"
+
+
+def state_folder() -> Path:
+    """Folder of unfinished and finished blocks, beside the user's models."""
+    return user_models().parent / "gauntlet"
+
+
+def row_of(standing: Standing) -> dict[str, Any]:
+    """One match as plain data; null where there is no interval yet."""
+    estimate, raw = standing.estimate(), standing.estimate(corrected=False)
+    corrected, plain = (np.concatenate(standing.pair_values(corrected=c) or [np.zeros(0)]) for c in (True, False))
+    seconds = sum(score.seconds for score in standing.blocks)
+    many = len(corrected) > 1
+    row: dict[str, Any] = {
+        "hero": standing.fixture.hero,
+        "opponent": standing.fixture.opponent,
+        "hands": 2 * standing.pairs,
+        "pairs": standing.pairs,
+        "sb_per_hand": estimate.mean,
+        "ci95": estimate.half_width,
+        "anytime95": standing.anytime_half_width(),
+        "verdict": standing.verdict,
+        "ended_by": standing.ended_by or "unfinished",
+        "interval": "blocks" if standing.learns else "pairs",
+        "raw_sb_per_hand": raw.mean,
+        "raw_ci95": raw.half_width,
+        "sd_pair": float(corrected.std(ddof=1)) if many else math.nan,
+        "raw_sd_pair": float(plain.std(ddof=1)) if many else math.nan,
+        "variance_factor": _factor(plain, corrected),
+        "seed": standing.settings.seed,
+        "block": standing.settings.block,
+        "blocks": len(standing.blocks),
+        "model": standing.fixture.model,
+        "specs": list(standing.fixture.specs),
+        "seconds": seconds,
+        "hands_per_second": 2 * standing.pairs / seconds if seconds else math.nan,
+        "decision_ms": _decision_ms(standing),
+    }
+    return {key: _plain(value) for key, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _factor(plain: Floats, corrected: Floats) -> float:
+    """How many times smaller the variance of a pair is for the correction."""
+    spread = float(corrected.var()) if len(corrected) else 0.0
+    return float(plain.var()) / spread if spread else math.nan
+
+
+def _decision_ms(standing: Standing) -> list[float] | None:
+    counts = [sum(score.decisions[i] for score in standing.blocks) for i in range(2)]
+    if not all(counts):
+        return None
+    return [1e3 * sum(score.act_seconds[i] for score in standing.blocks) / counts[i] for i in range(2)]
+
+
+def curve_of(standing: Standing) -> dict[str, Any]:
+    """Learning curve (hands of a block in twentieths, mean over blocks) and cumulative winnings, as plain data."""
+    size = standing.settings.block
+    whole = [values for values in standing.pair_values() if len(values) == size]
+    curve = []
+    for part in np.array_split(np.arange(size), min(_CURVE_POINTS, size)) if whole else []:
+        means = np.array([values[part].mean() for values in whole])
+        every = np.concatenate([values[part] for values in whole])
+        half = estimate_mean(means if standing.learns else every).half_width
+        curve.append({"hand": int(part[-1]) + 1, "sb_per_hand": float(every.mean()), "ci95": _plain(half)})
+    values = np.concatenate(standing.pair_values() or [np.zeros(0)])
+    raw = np.concatenate(standing.pair_values(corrected=False) or [np.zeros(0)])
+    steps: list[int] = np.unique(np.linspace(1, len(values), _PATH_POINTS).astype(int)).tolist() if len(values) else []
+    sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    path = [
+        {
+            "hands": 2 * n,
+            "sb": 2 * float(values[:n].sum()),
+            "raw_sb": 2 * float(raw[:n].sum()),
+            "band_sb": _plain(2 * 1.96 * sd * math.sqrt(n)),
+        }
+        for n in steps
+    ]
+    return {"learning": curve, "cumulative": path}
+
+
+def document_of(
+    kind: str, standings: Sequence[Standing], settings: SeriesSettings, *, unseen: bool = False
+) -> dict[str, Any]:
+    """Everything a page or a table needs, as plain data."""
+    styles: dict[str, Style] = {}
+    for standing in standings:
+        for bot, style in zip((standing.fixture.hero, standing.fixture.opponent), standing.styles(), strict=True):
+            styles[bot] = styles.get(bot, Style()) + style
+    return {
+        "schema": SCHEMA,
+        "kind": kind,
+        "played_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "commit": git_commit(),
+        "code": code_hash(),
+        "seed": settings.seed,
+        "pairs": settings.pairs,
+        "block": settings.block,
+        "half_width": settings.half_width,
+        "sequential": settings.sequential,
+        "unseen": unseen,
+        "rows": [row_of(standing) for standing in standings],
+        "styles": {bot: style.to_json() for bot, style in styles.items()},
+        "curves": [{"hero": s.fixture.hero, "opponent": s.fixture.opponent} | curve_of(s) for s in standings],
+    }
+
+
+def after_training(model: Path) -> dict[str, Any]:
+    """A short gauntlet of a newly promoted model, for the nightly flow; $HARDBOT_GAUNTLET_PAIRS sets its length."""
+    pairs = int(os.environ.get("HARDBOT_GAUNTLET_PAIRS") or NIGHTLY_PAIRS)
+    settings = SeriesSettings(pairs, seed=1, block=min(pairs, 250))
+    opponents = chosen_bots("all", OPPONENTS)
+    fixtures = gauntlet_fixtures(with_model(HERO, model), opponents)
+    standings = play_series(fixtures, settings, jobs=1)
+    return document_of("gauntlet", standings, settings)
