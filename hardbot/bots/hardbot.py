@@ -2,9 +2,9 @@
 
 The 2010 design: keep a probability for each of the 1,326 hands the opponent may hold; at each of its actions multiply
 by P(action | bucket of that hand, betting history) of the corpus model, corrected by a naive Bayes model of this
-opponent (model/opponent.py); give HS, PPot, NPot and the chance of winning against that range, the odds, and what the model
-expects the opponent to do next, to a rule-based expert (expert.py), which answers with a probability triple. Our own
-range, as the opponent sees it, is tracked beside it. Heads-up only.
+opponent (model/opponent.py); give HS, PPot, NPot and the chance of winning against that range, the odds, and what the
+model expects the opponent to do next, to a rule-based expert (expert.py), which answers with a probability triple. Our
+own range, as the opponent sees it, is tracked beside it. Heads-up only.
 
 Options: `model` (a folder; default the current or shipped one), `adjust=no` (no opponent term), `chooser=expert`,
 `memory` (a file in which what is known of opponents is kept between sessions).

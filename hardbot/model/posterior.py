@@ -51,8 +51,7 @@ class Range:
     def bucket_masses(self, buckets: NDArray[np.int16], n_buckets: int) -> NDArray[np.float64]:
         """Probability of each bucket (n_buckets,); hands in bucket -1 are impossible ones."""
         known = buckets >= 0
-        masses: NDArray[np.float64] = np.bincount(buckets[known], weights=self.weights[known], minlength=n_buckets)
-        return masses
+        return np.bincount(buckets[known], weights=self.weights[known], minlength=n_buckets).astype(np.float64)
 
 
 def bucket_form(prior: Weights, buckets: NDArray[np.int16], likelihood_by_bucket: NDArray[np.float64]) -> Weights:

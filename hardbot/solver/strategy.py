@@ -55,7 +55,7 @@ class Strategy:
         return str(self.manifest.get("strategy_id", ""))
 
 
-def _nodes(street: int, seat: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
+def nodes_of(street: int, seat: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
     return ROUND_NODES[seat] if street else PREFLOP_NODES[seat]
 
 
@@ -65,7 +65,7 @@ def quantise(averages: tuple[Floats, ...], abstraction: Abstraction) -> Strategy
     for street, table in enumerate(averages):
         part = np.zeros((*table.shape[:3], N_CHOICES), dtype=np.uint8)
         for seat in (0, 1):
-            for _, place, legal in _nodes(street, seat):
+            for _, place, legal in nodes_of(street, seat):
                 sums = table[:, seat, :, place : place + len(legal)].astype(np.float64)
                 total = sums.sum(axis=2, keepdims=True)
                 default = np.array([action == CALL for action in legal], dtype=np.float64)
@@ -80,7 +80,7 @@ def probabilities(strategy: Strategy, street: int) -> Floats:
     part = strategy.choices[street].astype(np.float32)
     found = np.zeros((*part.shape[:3], 16), dtype=np.float32)
     for seat in (0, 1):
-        for text, place, legal in _nodes(street, seat):
+        for text, place, legal in nodes_of(street, seat):
             rows = part[:, seat, :, place : place + len(legal)]
             total = rows.sum(axis=2, keepdims=True)
             if not (total > 0.0).all():
