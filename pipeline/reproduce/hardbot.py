@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline.reproduce.matches import match_row
-from pipeline.reproduce.report import Reproduction, Settings, draw_rows
+from pipeline.reproduce.report import Reproduction, Settings, draw_rows, rows_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,4 +38,6 @@ def run(settings: Settings) -> Reproduction:
         "Published: 1,000 hands each, which resolve +-.31 to +-.37 sb/hand; only the signs are known.",
         "hardbot plays with its current model, whose corpus may hold hands of these opponents.",
     ]
-    return Reproduction("hardbot", "HardBot's gauntlet of three", rows, notes, time.perf_counter() - start, draw)
+    return Reproduction(
+        "hardbot", "HardBot's gauntlet of three", rows, notes, time.perf_counter() - start, draw, rows_size(rows)
+    )

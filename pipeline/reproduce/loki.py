@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline.reproduce.matches import mean_of, play_table
-from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows
+from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows, rows_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,8 +20,8 @@ PUBLISHED = {"generic modelling": (0.031, 0.019), "simulation": (0.093, 0.040), 
 N_ENHANCED, N_SEATS = 2, 10
 BLOCK = 50
 FULL_DEALS, FULL_TRIALS = 2_500, 500
-QUICK_DEALS = {"generic modelling": 100, "simulation": 20, "both": 20}
-QUICK_TRIALS, QUICK_BLOCK = 50, 5
+QUICK_DEALS = {"generic modelling": 400, "simulation": 200, "both": 200}
+QUICK_TRIALS = 100
 
 
 def enhanced_spec(what: str, trials: int) -> str:
@@ -38,8 +38,8 @@ def run(settings: Settings) -> Reproduction:
     rows = []
     for what, (value, spread) in PUBLISHED.items():
         specs = [enhanced_spec(what, trials)] * N_ENHANCED + [PLAIN] * (N_SEATS - N_ENHANCED)
-        n_deals, block = (QUICK_DEALS[what], QUICK_BLOCK) if settings.quick else (FULL_DEALS, BLOCK)
-        result = play_table(specs, n_deals, settings, block=block)
+        n_deals = QUICK_DEALS[what] if settings.quick else FULL_DEALS
+        result = play_table(specs, n_deals, settings, block=BLOCK)
         found = mean_of(result, range(N_ENHANCED))
         rows.append(Row("2 against 8", what, found.mean, found.half_width, value, spread, hands=result.hands))
 
@@ -50,4 +50,6 @@ def run(settings: Settings) -> Reproduction:
         f"Winnings of the two enhanced players; {trials} trials a simulation; every deal in ten rotations.",
         f"Plain player: {PLAIN}.",
     ]
-    return Reproduction("loki", "Loki: enhanced against plain", rows, notes, time.perf_counter() - start, draw)
+    return Reproduction(
+        "loki", "Loki: enhanced against plain", rows, notes, time.perf_counter() - start, draw, rows_size(rows)
+    )

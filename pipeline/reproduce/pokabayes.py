@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline.reproduce.matches import match_row
-from pipeline.reproduce.report import Reproduction, Settings, draw_rows
+from pipeline.reproduce.report import Reproduction, Settings, draw_rows, rows_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,4 +33,6 @@ def run(settings: Settings) -> Reproduction:
         f"Duplicate matches in blocks of {block:,} deals; intervals over pairs, or over blocks where a bot learns.",
         "The authors published no results. learn=yes: the opponent table learns from past games.",
     ]
-    return Reproduction("pokabayes", "PokaBayes heads-up", rows, notes, time.perf_counter() - start, draw)
+    return Reproduction(
+        "pokabayes", "PokaBayes heads-up", rows, notes, time.perf_counter() - start, draw, rows_size(rows)
+    )

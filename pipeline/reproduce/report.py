@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +93,7 @@ class Reproduction:
     notes: Sequence[str]
     seconds: float
     draw: Callable[[Figure], None]
-    details: dict[str, Any] = field(default_factory=dict)
+    size: tuple[float, float] = (10.0, 7.0)  # of the figure in inches
 
     def to_json(self, settings: Settings) -> dict[str, Any]:
         """The command line's document."""
@@ -123,11 +123,11 @@ def write_report(result: Reproduction, settings: Settings, folder: Path) -> dict
     command = f"hardbot reproduce {result.name}{' --quick' if settings.quick else ''} --seed {settings.seed}"
     notes = "\n".join(f"- {note}" for note in result.notes)
     paths["md"].write_text(f"# {result.title}\n\n`{command}`\n\n{result.table()}\n{notes}\n")
-    save_figure(result.draw, [paths["png"], paths["svg"]])
+    save_figure(result.draw, result.size, [paths["png"], paths["svg"]])
     return {kind: str(path) for kind, path in paths.items()}
 
 
-def save_figure(draw: Callable[[Figure], None], paths: Sequence[Path]) -> None:
+def save_figure(draw: Callable[[Figure], None], size: tuple[float, float], paths: Sequence[Path]) -> None:
     """Draw once and save in every format; no display is needed."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -146,7 +146,7 @@ def save_figure(draw: Callable[[Figure], None], paths: Sequence[Path]) -> None:
         "ytick.color": MUTED,
     }
     with rc_context(style):
-        figure = Figure(figsize=(10, 7), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure)
         for path in paths:
@@ -189,5 +189,10 @@ def draw_rows(axes: Axes, rows: Sequence[Row], title: str) -> None:
     axes.set_xlabel("small bets a hand")
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="best")
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.6, 1.0), ncols=2, borderaxespad=0.2)
     axes.set_title(title)
+
+
+def rows_size(rows: Sequence[Row]) -> tuple[float, float]:
+    """Size of a figure with a line for each row."""
+    return 10.0, 1.6 + 0.6 * len(rows)

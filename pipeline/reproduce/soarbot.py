@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline.reproduce.matches import mean_of, play_table
-from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows
+from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows, rows_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +23,8 @@ MIXED_LATE, POKI_MIXED = -0.035, 0.095
 MIXED = ("soarbot", "poki", "rulebot", "rulebot", "always_call", "always_call")
 LOKI = "loki:simulate=no"  # without its simulations, which take 500 trials a decision
 BOTS_ONLY = ("soarbot", "poki", "poki", LOKI, LOKI)
-BLOCK = 250
-FULL_DEALS, QUICK_DEALS, QUICK_BLOCK = 2_500, 160, 40
+BLOCK = 400
+FULL_DEALS, QUICK_DEALS, QUICK_BLOCK = 4_000, 600, 60
 
 
 def published_bot_only() -> float:
@@ -54,7 +54,9 @@ def run(settings: Settings) -> Reproduction:
         "Published: a public server, 10 dollars a small bet; mixed tables early -.060, late -.035 sb/hand; "
         "the interval of the four bot-only days is over days.",
     ]
-    return Reproduction("soarbot", "SoarBot at two tables", rows, notes, time.perf_counter() - start, draw)
+    return Reproduction(
+        "soarbot", "SoarBot at two tables", rows, notes, time.perf_counter() - start, draw, rows_size(rows)
+    )
 
 
 def _table(group: str, specs: tuple[str, ...], settings: Settings) -> list[Row]:
