@@ -32,7 +32,6 @@ from hardbot.game.rules import HEADS_UP
 from hardbot.game.tree import betting_tree
 
 N_LEVELS = 4
-TRUST = 0.95  # a level with n observations takes 1 - TRUST^n of the weight that is left
 _NEGLIGIBLE = 1e-4
 
 Floats = NDArray[np.float64]
@@ -151,35 +150,33 @@ def _contexts(keys: list[list[tuple[object, ...] | None]]) -> tuple[Ints, int]:
 
 
 @njit
-def record(contexts: Ints, cell: int, decay: float, counts: Floats, n_seen: Floats) -> None:
-    """Note one observation in the four contexts of a place: older ones there fade by `decay`."""
+def record(contexts: Ints, cell: int, decay: float, trust: float, counts: Floats, seen: Floats) -> None:
+    """Note one observation in the four contexts of a place: older ones there fade by `decay`.
+
+    `seen` (contexts, 2) has the number n of observations, faded alike, and the share trust^n left to coarser levels.
+    """
     for context in contexts:
         counts[context] *= decay
         counts[context, cell] += 1.0
-        n_seen[context] = n_seen[context] * decay + 1.0
+        seen[context, 0] = seen[context, 0] * decay + 1.0
+        seen[context, 1] = trust ** seen[context, 0]
 
 
 @njit
-def blend(contexts: Ints, default: Floats, counts: Floats, n_seen: Floats, out: Floats) -> None:
+def blend(contexts: Ints, default: Floats, counts: Floats, seen: Floats, out: Floats) -> None:
     """Mix the levels' relative frequencies and the default into out."""
     out[:] = 0.0
     left = 1.0
     for context in contexts:
-        n = n_seen[context]
-        if n > 0.0:
-            kept = left * TRUST**n
-            total = 0.0
-            for i in range(out.shape[0]):
-                total += counts[context, i]
-            share = (left - kept) / total
+        if seen[context, 0] > 0.0:
+            share = left * (1.0 - seen[context, 1]) / seen[context, 0]
             for i in range(out.shape[0]):
                 out[i] += share * counts[context, i]
-            left = kept
+            left *= seen[context, 1]
             if left < _NEGLIGIBLE:
                 break
-    scale = 1.0 / (1.0 - left) if left < _NEGLIGIBLE else 1.0
     for i in range(out.shape[0]):
-        out[i] = out[i] * scale if left < _NEGLIGIBLE else out[i] + left * default[i]
+        out[i] += left * default[i]
 
 
 @njit
@@ -195,10 +192,9 @@ def _mixed_value(values: Floats, n: int, temperature: float) -> float:
 
 
 @njit
-def search(
+def search_later_streets(
     root: int,
     seat: int,
-    own: Floats,
     temperature: float,
     child: Ints,
     stop: Ints,
@@ -217,13 +213,12 @@ def search(
     showdown_default: Floats,
     moves: Singles,
     values: Singles,
-    action_values: Floats,
 ) -> None:
-    """Fill action_values (n, 3): sb won by `seat` from each action at its decisions of this street below `root`.
+    """Fill values (n, 21): sb won by `seat` below `root` on streets after its own, by our strength.
 
-    `own` (21,) is the distribution of our strength after the next card (on the river: now). `temperature` 0 is
-    miximax. `values` (n, 21) is scratch; in positions of this street only column 0 counts. Arrays with contexts or
-    defaults are those of our seat.
+    A position that opens a street more than one ahead holds values by the strength of the street before it.
+    `temperature` 0 is miximax. `moves` (4, 21, 21) has the strengths after a card in rows, those before in columns.
+    Arrays with contexts or defaults are those of our seat.
     """
     now = street[root]
     cells = np.empty(N_CELLS)
@@ -231,62 +226,125 @@ def search(
     some = np.empty(3)
     turned = np.empty(N_GRID, dtype=np.float32)
     for p in range(stop[root] - 1, root - 1, -1):
-        here = street[p] == now
-        width = 1 if here else N_GRID
+        if street[p] == now:
+            continue
         row = values[p]
         if to_act[p] < 0:
             if paid_sb[p] < 0.0:
-                row[:width] = fold_sb[p, seat]
+                row[:] = fold_sb[p, seat]
                 continue
             blend(showdown_contexts[p], showdown_default[p], showdown_counts, showdown_seen, cells)
-            below, known = 0.0, 0.0
-            for g in range(N_GRID):
-                value = paid_sb[p] * (2.0 * below - 1.0)
-                row[g] = value
-                known += own[g] * value
-                if g < N_CELLS:
-                    below += cells[g]
-            if here:
-                row[0] = known
+            showdown_values(cells, paid_sb[p], row)
             continue
-        if to_act[p] == seat:
-            if here:
-                for action in range(3):
-                    action_values[p, action] = values[child[p, action], 0] if child[p, action] >= 0 else -np.inf
-            if temperature > 0.0:
-                for g in range(width):
-                    n = 0
-                    for action in range(3):
-                        if child[p, action] >= 0:
-                            some[n] = values[child[p, action], g]
-                            n += 1
-                    row[g] = _mixed_value(some, n, temperature)
-            else:
-                row[:width] = -np.inf
-                for action in range(3):
-                    if child[p, action] >= 0:
-                        following = values[child[p, action]]
-                        for g in range(width):
-                            row[g] = max(row[g], following[g])
-        else:
+        if to_act[p] != seat:
             blend(action_contexts[p], action_default[p], action_counts, action_seen, triple)
-            row[:width] = 0.0
+            row[:] = 0.0
             for action in range(3):
                 if child[p, action] >= 0 and triple[action] > 0.0:
                     weight, following = np.float32(triple[action]), values[child[p, action]]
-                    for g in range(width):
+                    for g in range(N_GRID):
                         row[g] += weight * following[g]
-        if opens[p] and not here:
-            if street[p] == now + 1:
-                known = 0.0
-                for g in range(N_GRID):
-                    known += own[g] * row[g]
-                row[0] = known
+        elif temperature > 0.0:
+            for g in range(N_GRID):
+                n = 0
+                for action in range(3):
+                    if child[p, action] >= 0:
+                        some[n] = values[child[p, action], g]
+                        n += 1
+                row[g] = _mixed_value(some, n, temperature)
+        else:
+            row[:] = -np.inf
+            for action in range(3):
+                if child[p, action] >= 0:
+                    following = values[child[p, action]]
+                    for g in range(N_GRID):
+                        row[g] = max(row[g], following[g])
+        if opens[p] and street[p] > now + 1:
+            matrix = moves[street[p] - 1]
+            turned[:] = 0.0
+            for g in range(N_GRID):
+                value = row[g]
+                for h in range(N_GRID):
+                    turned[h] += matrix[g, h] * value
+            row[:] = turned
+
+
+@njit
+def showdown_values(cells: Floats, paid: float, row: Singles) -> None:
+    """Fill row (21,): what a showdown is worth by our strength, against a histogram of 20 cells."""
+    below = 0.0
+    for g in range(N_GRID):
+        row[g] = paid * (2.0 * below - 1.0)
+        if g < N_CELLS:
+            below += cells[g]
+
+
+@njit
+def search_street(
+    root: int,
+    seat: int,
+    own: Floats,
+    temperature: float,
+    child: Ints,
+    stop: Ints,
+    street: NDArray[np.int8],
+    to_act: NDArray[np.int8],
+    fold_sb: Floats,
+    paid_sb: Floats,
+    action_contexts: Ints,
+    action_counts: Floats,
+    action_seen: Floats,
+    action_default: Floats,
+    showdown_contexts: Ints,
+    showdown_counts: Floats,
+    showdown_seen: Floats,
+    showdown_default: Floats,
+    values: Singles,
+    known: Floats,
+    action_values: Floats,
+) -> None:
+    """Fill action_values (n, 3): sb won by `seat` from each action at its decisions of this street below `root`.
+
+    `own` (21,) is the distribution of our strength after the next card (on the river: now), `values` what
+    search_later_streets has found; `known` (n,) is scratch.
+    """
+    now = street[root]
+    cells = np.empty(N_CELLS)
+    triple = np.empty(3)
+    some = np.empty(3)
+    ends = np.empty(N_GRID, dtype=np.float32)
+    for p in range(stop[root] - 1, root - 1, -1):
+        if street[p] != now:
+            continue
+        if to_act[p] < 0:
+            if paid_sb[p] < 0.0:
+                known[p] = fold_sb[p, seat]
             else:
-                matrix = moves[street[p] - 1]
-                turned[:] = 0.0
-                for g in range(N_GRID):  # moves are stored transposed: columns run over the strength before
-                    value = row[g]
-                    for h in range(N_GRID):
-                        turned[h] += matrix[g, h] * value
-                row[:] = turned
+                blend(showdown_contexts[p], showdown_default[p], showdown_counts, showdown_seen, cells)
+                showdown_values(cells, paid_sb[p], ends)
+                known[p] = _mean_value(own, ends)
+            continue
+        if to_act[p] != seat:
+            blend(action_contexts[p], action_default[p], action_counts, action_seen, triple)
+        n, best, mean = 0, -np.inf, 0.0
+        for action in range(3):
+            following = child[p, action]
+            action_values[p, action] = -np.inf
+            if following >= 0:
+                value = known[following] if street[following] == now else _mean_value(own, values[following])
+                action_values[p, action] = value
+                some[n] = value
+                best = max(best, value)
+                mean += triple[action] * value if to_act[p] != seat else 0.0
+                n += 1
+        if to_act[p] == seat:
+            mean = _mixed_value(some, n, temperature) if temperature > 0.0 else best
+        known[p] = mean
+
+
+@njit
+def _mean_value(own: Floats, row: Singles) -> float:
+    total = 0.0
+    for g in range(N_GRID):
+        total += own[g] * row[g]
+    return total

@@ -8,7 +8,8 @@ there are any, a default model stands in (vex_default): a plain player, or the t
 
 miximax (the default) takes the best action; `mix=yes` (miximix) takes the others too, the less often the more they
 cost: weights exp(-loss / temperature), and the search reckons with it. Boards to come: the next card exactly,
-later ones by the population's moves of hand strength (vex_strength).
+later ones by the population's moves of hand strength (vex_strength). Preflop decisions rest on values of the flops that
+are searched anew every few hands only.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from hardbot.bots.base import HEADS_UP_ONLY, Bot
 from hardbot.bots.vex_default import PRIORS, beliefs, deck, expect_showdowns
-from hardbot.bots.vex_search import record, search, search_tree
+from hardbot.bots.vex_search import record, search_later_streets, search_street, search_tree
 from hardbot.bots.vex_strength import N_CELLS, N_GRID, next_strengths, showdown_strength, strength_table
 from hardbot.errors import BotError
 from hardbot.game.betting import Betting
@@ -27,7 +28,8 @@ from hardbot.game.hand import HandResult, View
 from hardbot.game.rules import HEADS_UP
 
 _TEMPERATURE_SB = 0.15
-_REFRESH = 25  # hands between two looks at what showdowns the learned frequencies make one expect
+_SHOWDOWNS_REFRESH = 50  # hands between two looks at the showdowns that the learned frequencies make one expect
+_FLOPS_REFRESH = 8  # hands for which the values of flops, on which preflop decisions rest, are kept at most
 
 
 class Memory:
@@ -36,9 +38,15 @@ class Memory:
     def __init__(self) -> None:
         tree = search_tree()
         self.action_counts = np.zeros((tree.n_action_contexts, 3))
-        self.action_seen = np.zeros(tree.n_action_contexts)
+        self.action_seen = _unseen(tree.n_action_contexts)
         self.showdown_counts = np.zeros((tree.n_showdown_contexts, N_CELLS))
-        self.showdown_seen = np.zeros(tree.n_showdown_contexts)
+        self.showdown_seen = _unseen(tree.n_showdown_contexts)
+
+
+def _unseen(n_contexts: int) -> NDArray[np.float64]:
+    seen = np.zeros((n_contexts, 2))
+    seen[:, 1] = 1.0
+    return seen
 
 
 class VexBot(Bot):
@@ -49,16 +57,24 @@ class VexBot(Bot):
     learns = True
 
     def __init__(
-        self, mix: bool = False, decay: float = 0.95, prior: str = "default", temperature: float = _TEMPERATURE_SB
+        self,
+        mix: bool = False,
+        decay: float = 0.95,
+        trust: float = 0.95,
+        prior: str = "default",
+        temperature: float = _TEMPERATURE_SB,
     ) -> None:
         if not 0.0 < decay <= 1.0:
             raise BotError(f"expected a decay above 0 and up to 1 for vexbot, got {decay}")
+        if not 0.0 < trust < 1.0:
+            raise BotError(f"expected a trust between 0 and 1 for vexbot, got {trust}")
         if temperature <= 0.0:
             raise BotError(f"expected a temperature above 0 for vexbot, got {temperature}")
         if prior not in PRIORS:
             raise BotError(f"expected a prior of {', '.join(PRIORS)} for vexbot, got {prior!r}")
         self.mix = mix
         self.decay = decay
+        self.trust = trust
         self.prior = prior
         self.temperature = temperature
         self._memory: Memory | None = None
@@ -71,7 +87,7 @@ class VexBot(Bot):
             self._set_up(view)
         self._searched = (-1, -1)
         self._n_hands += 1
-        if self._n_hands % _REFRESH == 0:
+        if self._n_hands % _SHOWDOWNS_REFRESH == 0 or self._n_hands in (10, 25):
             self._expect_showdowns()
 
     def _expect_showdowns(self) -> None:
@@ -104,6 +120,9 @@ class VexBot(Bot):
         self._moves = np.ascontiguousarray(self._table.moves.transpose(0, 2, 1), dtype=np.float32)
         n = len(self._tree.nodes)
         self._values = np.zeros((n, N_GRID), dtype=np.float32)
+        self._flop_values = np.zeros((2, n, N_GRID), dtype=np.float32)  # by our seat
+        self._flops_due = [0, 0]
+        self._known = np.zeros(n)
         self._action_values = np.zeros((n, 3))
         self._own = np.zeros(N_GRID)
         self._reach = np.zeros((n, N_GRID))
@@ -131,12 +150,42 @@ class VexBot(Bot):
         a, b = view.hole
         if view.board:
             next_strengths(a, b, np.array(view.board, dtype=np.int64), self._own)
+            self._search_later(place, seat, self._values)
         else:
             self._own[:] = self._table.flops[HOLE_CLASS[hole_index(a, b)]]
-        search(
+            if self._n_hands >= self._flops_due[seat]:
+                self._search_later(0, seat, self._flop_values[seat])
+                self._flops_due[seat] = self._n_hands + min(_FLOPS_REFRESH, 1 + self._n_hands // 20)
+        search_street(
             place,
             seat,
             self._own,
+            self.temperature if self.mix else 0.0,
+            tree.child,
+            tree.stop,
+            tree.street,
+            tree.seat,
+            tree.fold_sb,
+            tree.paid_sb,
+            tree.action_contexts[seat],
+            memory.action_counts,
+            memory.action_seen,
+            self._beliefs.actions,
+            tree.showdown_contexts[seat],
+            memory.showdown_counts,
+            memory.showdown_seen,
+            self._showdowns[seat],
+            self._values if view.board else self._flop_values[seat],
+            self._known,
+            self._action_values,
+        )
+        self._searched = (place, int(tree.stop[place]))
+
+    def _search_later(self, place: int, seat: int, values: NDArray[np.float32]) -> None:
+        tree, memory = self._tree, self.memory
+        search_later_streets(
+            place,
+            seat,
             self.temperature if self.mix else 0.0,
             tree.child,
             tree.stop,
@@ -154,10 +203,8 @@ class VexBot(Bot):
             memory.showdown_seen,
             self._showdowns[seat],
             self._moves,
-            self._values,
-            self._action_values,
+            values,
         )
-        self._searched = (place, int(tree.stop[place]))
 
     def act(self, view: View, rng: np.random.Generator) -> int:
         """The best action, or with `mix` one of the good ones."""
@@ -171,7 +218,7 @@ class VexBot(Bot):
         """Count the opponent's actions."""
         if before.seat != view.seat:
             memory, contexts = self.memory, self._tree.action_contexts[view.seat, self._tree.place[before.index]]
-            record(contexts, action, self.decay, memory.action_counts, memory.action_seen)
+            record(contexts, action, self.decay, self.trust, memory.action_counts, memory.action_seen)
 
     def end_hand(self, view: View, result: HandResult) -> None:
         """Count the strength of a hand the opponent shows."""
@@ -181,4 +228,4 @@ class VexBot(Bot):
         strength = showdown_strength(shown[0], shown[1], np.array(result.board, dtype=np.int64))
         cell = min(int(strength * N_CELLS), N_CELLS - 1)
         memory, contexts = self.memory, self._tree.showdown_contexts[view.seat, self._tree.place[result.betting.index]]
-        record(contexts, cell, self.decay, memory.showdown_counts, memory.showdown_seen)
+        record(contexts, cell, self.decay, self.trust, memory.showdown_counts, memory.showdown_seen)
