@@ -150,7 +150,8 @@ def best_of_round(w: Floats, f: Floats, ws: Floats, fs: Floats, seat: int) -> fl
 
 
 @njit
-def _set_stakes(stake: float, bet: float, is_river: bool, ws: Floats, fs: Floats) -> None:
+def set_stakes(stake: float, bet: float, is_river: bool, ws: Floats, fs: Floats) -> None:
+    """Factors of shown (1 before the river) and folded masses, by opponent's entry."""
     for k in range(N_CHOICES):
         ws[k] = stake + SHOWDOWN_BETS[k] * bet if is_river else 1.0
         fs[k] = FOLD_SIGN[k] * (stake + FOLD_BETS[k] * bet)
@@ -164,7 +165,7 @@ def _respond_river(j: int, seat: int, rival: Rival, stake: float, sheet: Sheet, 
     for i in range(n):
         scale_row(lanes, i, q, sheet.buckets[2, i], reach[sheet.holes[i]])
     sum_showdowns(sheet.order, lanes, won, sheet.totals)
-    _set_stakes(stake, 2.0, True, ws, fs)
+    set_stakes(stake, 2.0, True, ws, fs)
     for i in range(n):
         sheet.value[i] = best_of_round(won[i], lanes[i], ws, fs, seat)
 
@@ -253,7 +254,7 @@ def _close_round(
     _spread(q, buckets, reach, sheet.lanes)
     sum_folds(sheet.every_hole, sheet.lanes, sheet.totals)
     ws, fs = np.zeros(N_LANES, dtype=np.float32), np.zeros(N_LANES, dtype=np.float32)
-    _set_stakes(stake, bet, False, ws, fs)
+    set_stakes(stake, bet, False, ws, fs)
     w = np.zeros(N_LANES, dtype=np.float32)
     for h in range(1326):
         for k in range(N_CHOICES):
