@@ -1,8 +1,8 @@
 """What a bot believes, in the form a table can show: the opponent's range, figures, and why it acts.
 
-A bot takes part by having a method `explain(view)`; what it returns is read attribute by attribute, so that bots
-need not know of tables. Everything is optional; figures, triple and rule belong to a decision and are there when
-the bot is to act. Heat maps are 13x13: the mean weight of a class's hands that are possible for the bot, relative to
+A bot takes part by having a method `explain()`; what it returns is read attribute by attribute, so that bots
+need not know of tables. Everything is optional; figures, triple and rule are those of the bot's last decision in
+this hand. Heat maps are 13x13: the mean weight of a class's hands that are possible for the bot, relative to
 the largest; taking the mean over possible hands only keeps the map from telling which cards the bot itself holds.
 """
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from hardbot.bots.base import Bot
 from hardbot.game.cards import HOLE_CLASS, N_CLASSES, N_HOLES
-from hardbot.game.hand import View
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ Floats = NDArray[np.float64]
 class Explains(Protocol):
     """A bot that can say what it believes at this point of the hand."""
 
-    def explain(self, view: View | None = None) -> Any:
+    def explain(self) -> Any:
         """Anything with some of the attributes of `Beliefs`, or None."""
 
 
@@ -37,7 +36,7 @@ class Beliefs:
     weights: Floats | None = None  # (1326,) the opponent's range, sums to 1
     buckets: tuple[tuple[str, float], ...] = ()  # name and probability
     figures: Mapping[str, float] = field(default_factory=dict)  # hs, ppot, ehs, pot_odds, ...
-    triple: tuple[float, float, float] | None = None  # of the bot's decision, when it is to act
+    triple: tuple[float, float, float] | None = None  # of the bot's last decision
     rule: str = ""  # with the largest share in it
 
     def heat(self) -> Floats | None:
@@ -65,11 +64,11 @@ def heat_map(weights: Floats) -> Floats:
     return (means / top if top > 0.0 else means).reshape(13, 13)
 
 
-def beliefs_of(bot: Bot, view: View | None = None) -> Beliefs | None:
-    """What the bot believes now, None if it does not say; `view` is the bot's own."""
+def beliefs_of(bot: Bot) -> Beliefs | None:
+    """What the bot believes now, None if it does not say."""
     if not isinstance(bot, Explains):
         return None
-    said = bot.explain(view)
+    said = bot.explain()
     if said is None or isinstance(said, Beliefs):
         return said
     weights = getattr(said, "weights", None)

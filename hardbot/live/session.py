@@ -499,7 +499,7 @@ class TableSession:
         if self.rules.n_seats != MIN_SEATS or not self.study:
             return
         for chair, player in enumerate(self.players, start=1):
-            beliefs = beliefs_of(player.bot, live.views[self._seat(chair, live.hand.hand_number)])
+            beliefs = beliefs_of(player.bot)
             if beliefs is not None:
                 event = len(self.events) - 1
                 live.snapshots.append(Snapshot(event, live.hand.betting.text, live.hand.board, chair, beliefs))

@@ -212,7 +212,7 @@ def figure_lines(snapshot: Snapshot) -> list[str]:
     if beliefs.triple is not None:
         shares = zip(ACTION_NAMES, beliefs.triple, strict=True)
         lines.append(
-            "decides " + ", ".join(f"{name} {p:.0%}" for name, p in shares) + f" by {beliefs.rule or 'no rule'}"
+            "decided " + ", ".join(f"{name} {p:.0%}" for name, p in shares) + f" by {beliefs.rule or 'no rule'}"
         )
     return lines
 

@@ -71,14 +71,15 @@ class LinePeer:
 
 def connect(host: str, port: int, limit_s: float) -> socket.socket:
     """A connection to a server that may still be starting; ProtocolError if there is none in time."""
+    if not 0 < port < 1 << 16:
+        raise ProtocolError(f"expected a dealer at {host}:{port}, got no port number below 65536")
     deadline = time.monotonic() + limit_s
     while True:
         try:
             return socket.create_connection((host, port), timeout=max(0.05, deadline - time.monotonic()))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             if time.monotonic() + 0.05 >= deadline or not isinstance(error, ConnectionRefusedError):
-                reason = getattr(error, "strerror", None) or str(error)
-                raise ProtocolError(f"expected a dealer at {host}:{port}, got {reason}") from error
+                raise ProtocolError(f"expected a dealer at {host}:{port}, got {error.strerror or error}") from error
             time.sleep(0.05)
 
 

@@ -43,7 +43,7 @@ def test_streets_that_were_not_dealt_have_no_luck():
 
 def test_the_adjusted_line_has_less_noise_and_the_same_aim():
     table = TableSession(["always_call"], seed=3)
-    for _ in range(400):
+    for _ in range(200):
         table.start_hand()
         while not table.is_between_hands:
             if table.is_persons_turn:

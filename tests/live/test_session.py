@@ -30,7 +30,7 @@ class Thinker(AlwaysCall):
     def observe(self, view, before, action):
         self.n_seen += 1
 
-    def explain(self, view=None):
+    def explain(self):
         return Beliefs(weights=np.full(N_HOLES, 1 / N_HOLES), figures={"seen": self.n_seen}, rule="call")
 
 
@@ -123,7 +123,7 @@ def test_chips_balance_and_the_button_moves_at_every_table_size(n_bots):
 def test_nothing_the_person_is_sent_names_a_hidden_card():
     table = TableSession(["rulebot", "random"], seed=3)
     n_hidden = 0
-    for _ in range(60):
+    for _ in range(30):
         table.start_hand()
         deal = table._live.hand.deal
         while not table.is_between_hands:
@@ -146,7 +146,7 @@ def test_nothing_the_person_is_sent_names_a_hidden_card():
             folded = [c for s, hole in enumerate(deal.holes) if s != record.seat for c in hole]
             text = json.dumps([record.to_json(), table.view().to_json()])
             assert not [card for card in folded if f'"{CARD_TEXT[card]}"' in text]
-    assert n_hidden > 1000
+    assert n_hidden > 500
 
 
 def test_an_action_out_of_turn_stale_or_illegal_is_refused_and_changes_nothing():

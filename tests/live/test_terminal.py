@@ -29,7 +29,7 @@ class Guesser(AlwaysCall):
 
     name = "guesser"
 
-    def explain(self, view=None):
+    def explain(self):
         weights = np.where(HOLE_CLASS == 0, 1.0, 0.1)
         weights /= weights.sum()
         return Beliefs(weights, (("strong", 0.25),), {"hs": 0.512}, (0.1, 0.6, 0.3), "a guess")
@@ -136,7 +136,7 @@ def test_study_shows_the_map_while_it_is_on_and_the_cards_after_the_hand():
         text.count("your range as guesser sees it:") == 4 + 1 + 1
     )  # hand 1 from "s" on, its end, the first turn of hand 2
     assert "hs 0.512" in text
-    assert "decides fold 10%, call 60%, raise 30% by a guess" in text
+    assert "decided fold 10%, call 60%, raise 30% by a guess" in text
     block = text.split("your range as guesser sees it:\n")[1].splitlines()[:14]
     assert block[0] == "   A  K  Q  J  T  9  8  7  6  5  4  3  2"
     assert block[1].startswith("A  9  1 ")
@@ -204,7 +204,7 @@ def test_an_empty_range_is_an_empty_map():
 
 def test_a_snapshot_without_a_range_has_no_map():
     class Silent(Guesser):
-        def explain(self, view=None):
+        def explain(self):
             return Beliefs()
 
     table = TableSession([Silent], seed=3)
