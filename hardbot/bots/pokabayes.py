@@ -87,7 +87,7 @@ class PokaBayes(Bot):
         belief, facing = self.belief, faced(before)
         triples = self._model.triples(before.street, belief.strength, facing, before.legal)
         belief.update(triples[:, action])
-        if self.learns:
+        if self.learns and RAISE in before.legal:  # a call at the cap may have wanted to be a raise
             self._observed.append(Observed(before.street, belief.board_type, facing, action, belief.types))
 
     def _catch_up(self, board: tuple[int, ...], street: int) -> None:

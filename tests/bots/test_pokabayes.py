@@ -351,7 +351,8 @@ def test_who_always_raises_is_found_out():
     play(bot, AlwaysRaise(), 250)
     play(fixed, AlwaysRaise(), 5)
     assert not fixed.models
-    strength = np.full(1, 0.45)
+    strength = np.full(1, 0.55)
+    assert bot.models["him"].counts[:, :, :, CALL].sum() == 0  # calls at the cap were no choice
     learned = bot.models["him"].triples(0, strength, BLIND, (0, 1, 2))[0, RAISE]
     assert learned > 0.8 > OpponentModel().triples(0, strength, BLIND, (0, 1, 2))[0, RAISE]
 
