@@ -33,15 +33,16 @@ def match_row(
     settings: Settings,
     *,
     block: int,
+    label: str = "",
     published: float | str | None = None,
     published_ci95: float | None = None,
 ) -> Row:
-    """Hero's winnings in a duplicate match of blocks."""
-    settings.progress(f"{hero} against {opponent}: {2 * n_pairs:,} hands")
+    """Hero's winnings in a duplicate match of blocks; `label` stands for the hero in the table."""
+    settings.progress(f"{label or hero} against {opponent}: {2 * n_pairs:,} hands")
     names = random_names(2, settings.seed)
     found = play_match(hero, opponent, n_pairs, settings.seed, block=block, jobs=settings.jobs, names=names)
     what = f"against {opponent}"
-    return Row(hero, what, found.sb_per_hand, found.ci95, published, published_ci95, hands=found.hands)
+    return Row(label or hero, what, found.sb_per_hand, found.ci95, published, published_ci95, hands=found.hands)
 
 
 def play_table(specs: Sequence[str], n_deals: int, settings: Settings, *, block: int) -> RingResult:
