@@ -38,8 +38,9 @@ def nightly_flow(
     runner: str = "threads",
     dask: str | None = None,
     settle_seconds: float = SETTLE_SECONDS,
+    play: bool = True,
 ) -> dict[str, Any]:
-    """One night; returns what came in and what was trained (nothing when all is known)."""
+    """One night, with a gauntlet if `play`; returns what came in and what was trained (nothing when all is known)."""
     files = look(watch, store, settle_seconds)
     get_run_logger().info("%d new files in %s", len(files), watch)
     reports = ingest_flow.with_options(task_runner=make_runner(runner, dask))(files, store) if files else []
@@ -47,6 +48,6 @@ def nightly_flow(
     training = played = None
     if options is not None:
         training = train_flow.with_options(task_runner=make_runner(runner, dask))(store, models, options.to_json())
-        played = gauntlet(training["path"]) if training["promoted"] else None
+        played = gauntlet(training["path"]) if play and training["promoted"] else None
     create_markdown_artifact(nightly_markdown(reports, training, played), key="nightly")
     return {"files": reports, "training": training, "gauntlet": played}

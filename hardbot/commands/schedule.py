@@ -34,6 +34,7 @@ def schedule(
         str | None, typer.Option("--dask", help="Run tasks on the Dask cluster at this address (hardbot[dask]).")
     ] = None,
     settle: Annotated[float, typer.Option("--settle", help="Seconds a file must have been left alone.")] = 5.0,
+    gauntlet: Annotated[bool, typer.Option(help="Let a newly promoted model play a short gauntlet.")] = True,
     port: Annotated[
         int, typer.Option("--port", help="Of the Prefect server started when $PREFECT_API_URL is unset.")
     ] = (4200),
@@ -62,6 +63,7 @@ def schedule(
         "runner": kind,
         "dask": dask,
         "settle_seconds": settle,
+        "play": gauntlet,
     }
     if once:
         report = nightly_flow(**parameters)

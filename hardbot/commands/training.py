@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardbot.commands.output import print_json, print_table
+from hardbot.commands.output import print_json, print_table, step_progress
 from hardbot.errors import ModelError
 
 if TYPE_CHECKING:
@@ -90,7 +88,7 @@ def train(
         score_hands=score_hands,
     )
     store_path, folder = store or default_store_path(), models or user_models()
-    with _progress_bar(not as_json) as progress:
+    with step_progress(not as_json) as progress:
         if study is not None:
             _show_study(study, _run_study(study, store_path, options, progress), as_json)
             return
@@ -181,7 +179,7 @@ def score(
     from pipeline.score import corpus_of_paths, score_model
 
     trained = load_model(model)
-    with _progress_bar(not as_json) as progress:
+    with step_progress(not as_json) as progress:
         report = score_model(trained, corpus_of_paths(paths), max_hands, progress)
     if as_json:
         print_json(report)
@@ -231,29 +229,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-@contextmanager
-def _progress_bar(visible: bool) -> Iterator[Progress | None]:
-    """A bar on stderr that follows the steps, or nothing."""
-    if not visible:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-        shown = 0.0
-
-        def update(step: str, done: int, total: int) -> None:
-            nonlocal shown
-            if step not in tasks:
-                tasks[step] = bar.add_task(step, total=total)
-            now = time.monotonic()
-            if now - shown > 0.1 or done >= total:
-                bar.update(tasks[step], completed=done, total=total)
-                shown = now
-
-        yield update

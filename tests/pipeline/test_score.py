@@ -247,4 +247,3 @@ def test_the_command_says_in_one_line_that_there_is_no_model(training_logs, tmp_
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "manifest.json" in done.stderr
-
