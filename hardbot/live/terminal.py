@@ -334,7 +334,7 @@ def _seats(table: TableSession) -> Any:
         grid.add_column(column, justify=justify)  # type: ignore[arg-type]
     for chair in view.chairs:
         style = "bold" if chair.chair == view.to_act else "dim" if not chair.is_live else ""
-        shown = pretty_cards(chair.hole) if chair.hole is not None else Text("🂠 🂠" if chair.is_live else "")
+        shown = pretty_cards(chair.hole) if chair.hole is not None else Text("▒▒ ▒▒" if chair.is_live else "")
         grid.add_row(
             "●" if chair.has_button else "",
             Text(chair.name, style=style),
@@ -376,7 +376,7 @@ def _heat(snapshot: Snapshot, own: Hole) -> Text:
         for column in range(13):
             cell = 13 * row + column
             style = heat_style(float(heat[row, column]))
-            text.append(f"{CLASS_TEXT[cell]:<4}", style="bold black on bright_yellow" if cell == mark else style)
+            text.append(f"{CLASS_TEXT[cell]:<4}", style="bold #000000 on #f5e04b" if cell == mark else style)
         text.append("\n")
     return text
 
@@ -384,6 +384,6 @@ def _heat(snapshot: Snapshot, own: Hole) -> Text:
 def heat_style(level: float) -> str:
     """Colours of a cell: dark blue for nothing to orange for the likeliest hands."""
     low, high = (24, 28, 44), (232, 106, 32)
-    red, green, blue = (round(a + (b - a) * level**0.6) for a, b in zip(low, high, strict=True))
-    ink = "black" if level > 0.55 else "grey74"
+    red, green, blue = (round(a + (b - a) * level**0.45) for a, b in zip(low, high, strict=True))
+    ink = "#000000" if level > 0.45 else "grey74"
     return f"{ink} on #{red:02x}{green:02x}{blue:02x}"
