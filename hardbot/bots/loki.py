@@ -10,6 +10,8 @@ are within NEAR_SB of each other the choice is random, so that the play is harde
 Switches: `simulate`; `generic` (re-weighting; without it every opponent has a reasonable player's fixed table);
 `specific` (thresholds of an opponent's triples shifted by how much more often than the default he raises and
 plays, in re-weighting and in simulation). With all three off this is the plain program of the paper's experiments.
+`preflop`: with more players than this in the pot the street before the flop is left to the triples, as the original
+left it to its rules (L. Pena, thesis, University of Alberta, 1999); heads-up everything is simulated.
 """
 
 from __future__ import annotations
@@ -80,10 +82,18 @@ class Loki(ModellingBot):
 
     name = "loki"
 
-    def __init__(self, simulate: bool = True, generic: bool = True, specific: bool = True, trials: int = 500) -> None:
+    def __init__(
+        self,
+        simulate: bool = True,
+        generic: bool = True,
+        specific: bool = True,
+        trials: int = 500,
+        preflop: int = 2,
+    ) -> None:
         super().__init__(generic, specific)
         self.simulate = simulate
         self.trials = trials
+        self.preflop = preflop
         self._table_facts: _Table | None = None
 
     def new_hand(self, view: View) -> None:
@@ -100,7 +110,9 @@ class Loki(ModellingBot):
         if self._street != betting.street:
             self._street = betting.street
             self._voluntary = [False] * len(self._voluntary)
-        return self._simulated(view, rng) if self.simulate else self._drawn(view, rng)
+        if self.simulate and (betting.street > 0 or betting.n_live <= self.preflop):
+            return self._simulated(view, rng)
+        return self._drawn(view, rng)
 
     def _drawn(self, view: View, rng: np.random.Generator) -> int:
         betting = view.betting
