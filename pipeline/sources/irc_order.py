@@ -39,6 +39,12 @@ class _Disorder(HardBotError):
         self.code = code
 
 
+@lru_cache(maxsize=40_000)
+def _after(betting: Betting, action: int) -> Betting:
+    """Hands begin alike: ring positions, unlike heads-up ones, are not remembered by their parents."""
+    return betting.after(action)
+
+
 @lru_cache(maxsize=200_000)
 def order_actions(actions: _Actions) -> Ordered:
     """Order the actions of all players, by position and street."""
@@ -104,7 +110,7 @@ def _act(betting: Betting, queues: list[list[str]], gone: list[bool], actions: _
         what = "an action" if action is None else "a call" if betting.to_call else "a check"
         where = f"position {seat + 1} after {betting.text!r} in {_show(actions)}"
         raise _Disorder(code, f"expected {what} of {where}, got {letter or 'none'!r}")
-    return betting.after(action)
+    return _after(betting, action)
 
 
 def _leave_early(queues: list[list[str]], street: int, gone: list[bool], actions: _Actions) -> None:
