@@ -8,6 +8,7 @@ from hardbot.arena.entrants import BotSpec
 from hardbot.errors import PeerGone
 from hardbot.game.rules import HEADS_UP
 from hardbot.live.protocol import VERSION, ProtocolPlayer
+from hardbot.live.warm import warm_up
 from hardbot.live.wire import LinePeer, connect
 
 
@@ -28,6 +29,7 @@ def play_at_dealer(
     host: str, port: int, bot: BotSpec, *, seed: int = 0, name: str = "hardbot", connect_limit_s: float = 10.0
 ) -> ClientResult:
     """Play until the dealer hangs up. ProtocolError if it cannot be reached or says what no dealer says."""
+    warm_up(bot)  # the dealer's clock runs from the first hand on
     player = ProtocolPlayer(bot, seed, name)
     peer = LinePeer(connect(host, port, connect_limit_s), "the dealer")
     try:

@@ -12,6 +12,7 @@ from hardbot.game.betting import parse_betting
 from hardbot.game.cards import parse_hole
 from hardbot.game.rules import CALL, FOLD, HEADS_UP, RAISE, ring
 from hardbot.live.protocol import ProtocolPlayer, check_version, read_answer
+from hardbot.live.warm import warm_up
 
 # Messages of the protocol specification 2.0.0 (October 2010), heads-up limit, hands 0 and 1, and ring limit, hand 90.
 HEADS_UP_LINES = [
@@ -192,3 +193,16 @@ def test_versions_of_the_protocol_are_accepted(line):
 def test_other_openings_are_refused(line):
     with pytest.raises(ProtocolError, match=r"expected 'VERSION:2.0.0' from somebody"):
         check_version(line, "somebody")
+
+
+def test_a_bot_is_warmed_up_by_a_whole_hand_that_it_does_not_remember():
+    made = []
+
+    def make():
+        made.append(Scripted("rccr"))
+        return made[-1]
+
+    warm_up(make)
+    assert made[0].actions == []  # asked on every street
+    assert [n_board for _, _, n_board in made[0].told[1:]] == [0, 3, 3, 4, 4, 5, 5, 5]
+    assert made[0].results == []
