@@ -53,7 +53,8 @@ class SoarBot(Bot):
         self._choices: list[tuple[str, int, bool]] = []  # operator, chips in before, facing a bet
         self._cards: Facts = {}
         self._cards_street = -1
-        self._trap_street = -1  # of a check-raise begun
+        self._trap: Operator | None = None  # a check-raise begun
+        self._trap_street = -1
         self._check_raised = False
 
     def new_hand(self, view: View) -> None:
@@ -71,8 +72,7 @@ class SoarBot(Bot):
         """The best proposed operator's action."""
         betting = view.betting
         if self._trap_street == betting.street and betting.to_call and RAISE in betting.legal:
-            self._trap_street, self._check_raised = -1, True
-            return RAISE
+            return self._spring_trap(view)
         inputs = self.facts(view, "yes" if rng.random() < P_MAYBE else "no")
         self.memory.update(inputs)
         operators = self._weigh()
@@ -81,6 +81,14 @@ class SoarBot(Bot):
         self._choices.append((operator.name, betting.contributions[view.seat], betting.to_call > 0))
         self._keep_decision(view, inputs, operators, operator, action)
         return action
+
+    def _spring_trap(self, view: View) -> int:
+        """The second act of a check-raise: no rule is asked."""
+        plan = self._trap
+        assert plan is not None
+        self._trap, self._trap_street, self._check_raised = None, -1, True
+        self._keep_decision(view, {}, [plan], plan, RAISE)
+        return RAISE
 
     def facts(self, view: View, maybe: str) -> Facts:
         """Everything that goes into working memory for one decision."""
@@ -104,7 +112,7 @@ class SoarBot(Bot):
 
     def _apply(self, operator: Operator, betting: Betting) -> int:
         if operator.action == "check-raise":
-            self._trap_street = betting.street
+            self._trap, self._trap_street = operator, betting.street
         action = _ACTION_OF[operator.action]
         return action if action in betting.legal else CALL
 
@@ -120,8 +128,8 @@ class SoarBot(Bot):
             action=ACTION_NAMES[action],
             operator=operator.name,
             operators=tuple(operators),
-            fired=tuple(names[index] for index in memory.fired),
-            retracted=tuple(names[index] for index in memory.retracted),
+            fired=tuple(names[index] for index in memory.fired) if inputs else (),
+            retracted=tuple(names[index] for index in memory.retracted) if inputs else (),
             holding=tuple(memory.matched()),
             inputs=inputs,
         )

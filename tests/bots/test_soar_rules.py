@@ -510,15 +510,21 @@ KNOWN = {"opp_hands": 100, "opp_faced": 50, "opp_folds": 0.3, "opp_aggression": 
         ("5h5d", "KcQs9h8d2c", "rc/cc/cc/r", {"opp_shown_bets": 10, "opp_bluffs": 0.0}, "call", "fold"),
         ("KhQd", "Kc8s3d2h", "cc/cc/rrr", {"opp_aggression": 0.1}, "call", "fold"),  # the timid raises twice
         ("Ah6d", "", "rr", {"opp_plays": 0.1}, "call", "fold"),
+        ("Ah6d", "", "rr", {"opp_hands_here": 40, "opp_plays_here": 0.1}, "call", "fold"),
+        ("Ah6d", "", "rr", {"opp_starts": 30}, "call", "fold"),
+        ("9h8d", "7c6s2h", "cc/", {"opp_check_raises": 0.2}, "raise", "call"),  # no semi-bluff into a trap
+        ("8h7d", "KcJs8d2h4c", "cc/cc/cc/rr", {"opp_hands": 200, "opp_wins": 0.5}, "call", "fold"),
     ],
 )
 def test_opponent_facts_change_the_play(hole, board, line, known, before, after):
     view = view_of(hole, board, line)
     assert best(memory_at(view, "no", **KNOWN)) == {before}
     assert best(memory_at(view, "no", **(KNOWN | known))) == {after}
-    assert best(memory_at(view, "no", **(KNOWN | known | {"opp_hands": 5, "opp_faced": 2, "opp_shown_bets": 1}))) == {
-        before
-    }
+    assert best(
+        memory_at(
+            view, "no", **(KNOWN | known | {"opp_hands": 5, "opp_hands_here": 3, "opp_faced": 2, "opp_shown_bets": 1})
+        )
+    ) == {before}
 
 
 def test_call_that_keeps_losing_is_given_up_and_a_raise_that_wins_preferred():

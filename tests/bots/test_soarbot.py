@@ -53,9 +53,9 @@ def test_check_raise_on_the_river_happens_once_and_is_a_plan_of_two_acts():
     assert bot.act(river_view("cccc/cccc/cccc/"), rng) == CALL
     assert bot.last_decision is not None
     assert bot.last_decision.operator == "river*check-raise"
-    before = bot.last_decision
     assert bot.act(river_view("cccc/cccc/cccc/crfc"), rng) == RAISE
-    assert bot.last_decision is before  # no new decision was made
+    assert (bot.last_decision.operator, bot.last_decision.action) == ("river*check-raise", "raise")
+    assert bot.last_decision.fired == ()  # nobody was asked
     assert bot.facts(river_view("cccc/cccc/cccc/"), "no")["check-raise-used"] == "yes"
     bot.new_hand(river_view("cccc/cccc/cccc/"))
     assert bot.facts(river_view("cccc/cccc/cccc/"), "no")["check-raise-used"] == "no"
@@ -138,7 +138,9 @@ def observed(lines: list[str], holes: str = "", board: str = "KcQs9h8d2c") -> Pl
 
 def test_history_counts_what_the_thesis_s_list_asks_for():
     record = observed(["cc/rf", "f", "rc/cc/cc/cc", "cc/cr" + "c/" + "cc/cc"])
-    facts = record.facts()
+    facts = record.facts("late")
+    assert (facts["opp-hands-here"], facts["opp-plays-here"]) == (4, 3 / 4)
+    assert "opp-plays-here" not in record.facts("early")
     assert facts["opp-hands"] == 4
     assert facts["opp-plays"] == 3 / 4
     assert facts["opp-folds"] == 1  # the one bet he faced

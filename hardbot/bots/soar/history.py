@@ -30,7 +30,8 @@ from hardbot.game.storage import write_whole
 TIMINGS = ("early", "middle", "late")
 SCHEMA = 1
 _SHARES = {"opp-plays", "opp-folds", "opp-aggression", "opp-bluffs", "opp-check-raises"}
-OPPONENT_FACTS = frozenset(_SHARES | {"opp-hands", "opp-faced", "opp-shown-bets", "opp-starts", "opp-wins"})
+_HERE = {"opp-hands-here", "opp-plays-here"}  # in the position he is in now
+OPPONENT_FACTS = frozenset(_SHARES | _HERE | {"opp-hands", "opp-faced", "opp-shown-bets", "opp-starts", "opp-wins"})
 
 
 @dataclass(slots=True)
@@ -55,12 +56,14 @@ class PlayerRecord:
         """Hands with him."""
         return sum(self.hands)
 
-    def facts(self) -> Facts:
-        """Facts for working memory; shares of nothing are left out."""
-        n = self.n_hands
+    def facts(self, timing: str) -> Facts:
+        """Facts for working memory when he sits early, middle or late; shares of nothing are left out."""
+        n, here = self.n_hands, TIMINGS.index(timing)
         facts: Facts = {"opp-hands": n, "opp-faced": self.faced, "opp-shown-bets": self.shown_bets}
+        facts["opp-hands-here"] = self.hands[here]
         for name, part, whole in (
             ("opp-plays", sum(self.played), n),
+            ("opp-plays-here", self.played[here], self.hands[here]),
             ("opp-wins", self.net_sb, n),
             ("opp-folds", self.folds, self.faced),
             ("opp-aggression", self.bets, self.acts),
@@ -179,7 +182,7 @@ class History:
                 return {}
             seat = next(s for s, live in enumerate(betting.live) if live and s != view.seat)
         record = self.players.get(view.players[seat])
-        return record.facts() if record is not None else {}
+        return record.facts(bet_timing(view.rules, seat)) if record is not None else {}
 
     def to_json(self) -> dict[str, Any]:
         """All records as plain data."""
