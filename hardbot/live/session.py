@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -372,7 +372,7 @@ class TableSession:
         seat = live.hand.betting.seat
         player, view = self.players[self._chair(seat) - 1], live.views[seat]
         decided: list[int] = []
-        self._guard(lambda s, p: decided.append(p.act(view, p.rng)) if s == seat else None)
+        self._guard(lambda _, acting: decided.append(acting.act(view, acting.rng)), only=seat)
         if decided[0] not in live.hand.betting.legal:
             self._void()
             raise illegal_action(player.name, view, decided[0], f"seed {self.seed}")
@@ -440,12 +440,16 @@ class TableSession:
         self._add_event("void")
         self._live = None
 
-    def _guard(self, call: Any) -> None:
-        """`call(seat, player)` for every bot in seat order; one that fails voids the hand."""
+    def _guard(self, call: Callable[[int, Player], object], only: int | None = None) -> None:
+        """`call(seat, player)` for every bot in seat order, or one; a bot that fails voids the hand."""
         live = self._live
         assert live is not None
-        number = live.hand.hand_number
-        seated = [(seat, self.players[chair - 1]) for seat, chair in enumerate(self._chairs(number)) if chair != PERSON]
+        chairs = self._chairs(live.hand.hand_number)
+        seated = [
+            (seat, self.players[chair - 1])
+            for seat, chair in enumerate(chairs)
+            if chair != PERSON and only in (None, seat)
+        ]
         try:
             for seat, player in seated:
                 call(seat, player)
@@ -496,13 +500,14 @@ class TableSession:
         """Ask every bot what it believes now (heads-up only: a range map is about one opponent)."""
         live = self._live
         assert live is not None
-        if self.rules.n_seats != MIN_SEATS or not self.study:
-            return
-        for chair, player in enumerate(self.players, start=1):
-            beliefs = beliefs_of(player.bot)
-            if beliefs is not None:
-                event = len(self.events) - 1
-                live.snapshots.append(Snapshot(event, live.hand.betting.text, live.hand.board, chair, beliefs))
+        if self.rules.n_seats == MIN_SEATS and self.study:
+            self._guard(lambda _, player: self._take_snapshot(live, player))
+
+    def _take_snapshot(self, live: _LiveHand, player: Player) -> None:
+        beliefs, hand = beliefs_of(player.bot), live.hand
+        if beliefs is not None:
+            chair = 1 + self.players.index(player)
+            live.snapshots.append(Snapshot(len(self.events) - 1, hand.betting.text, hand.board, chair, beliefs))
 
     def _table_view(self, live: _LiveHand) -> TableView:
         betting, number = live.hand.betting, live.hand.hand_number

@@ -110,7 +110,7 @@ def test_the_play_folder_is_in_the_data_folder(tmp_path, monkeypatch):
 
 
 def test_hardbot_shows_its_beliefs_at_the_table():
-    table = TableSession(["hardbot"], seed=5)
+    table = TableSession(["hardbot:chooser=expert"], seed=5)
     for _ in range(6):
         table.start_hand()
         bot_hole = table._live.hand.deal.holes[1 - table.own_view().seat]

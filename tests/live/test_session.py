@@ -51,6 +51,21 @@ class Breaks(AlwaysCall):
         return CALL
 
 
+class Confused(AlwaysCall):
+    """Cannot explain itself after the first hand."""
+
+    name = "confused"
+    n_hands = 0
+
+    def new_hand(self, view):
+        self.n_hands += 1
+
+    def explain(self):
+        if self.n_hands == 2:
+            raise ZeroDivisionError("no range")
+        return
+
+
 class Cheats(AlwaysFold):
     """Folds when checking is free."""
 
@@ -221,15 +236,18 @@ def test_names_at_the_table_are_different():
 
 @pytest.mark.parametrize(
     ("bot", "n_good", "message"),
-    [(Breaks, 1, "expected a decision from breaks, got RuntimeError: tired"), (Cheats, 1, r"expected 1 \(call\)")],
-    ids=["exception", "illegal action"],
+    [
+        (Breaks, 1, "expected a decision from breaks, got RuntimeError: tired"),
+        (Confused, 1, "expected a decision from confused, got ZeroDivisionError: no range"),
+        (Cheats, 1, r"expected 1 \(call\)"),
+    ],
+    ids=["exception", "explanation", "illegal action"],
 )
 def test_a_bot_that_fails_voids_the_hand_and_the_table_goes_on(bot, n_good, message, tmp_path):
     table = TableSession([bot], seed=2, log=PlayLog(tmp_path, name="t"))
     play_hands(table, n_good, call)
-    table.start_hand()
     with pytest.raises(ArenaError, match=message):
-        play_out(table, call)
+        play_hands(table, 1, call)
     assert table.is_between_hands
     assert table.events[-1].kind == "void"
     assert len(table.records) == table.score.played.n == n_good
