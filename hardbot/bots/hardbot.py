@@ -1,4 +1,4 @@
-"""hardbot: a range for the opponent by Bayes' rule, corrected for this very opponent, and an expert that chooses.
+"""hardbot: a range for the opponent by Bayes' rule, corrected for this very opponent, and a chooser.
 
 The 2010 design: keep a probability for each of the 1,326 hands the opponent may hold; at each of its actions multiply
 by P(action | bucket of that hand, betting history) of the corpus model, corrected by a naive Bayes model of this
@@ -6,8 +6,12 @@ opponent (model/opponent.py); give HS, PPot, NPot and the chance of winning agai
 model expects the opponent to do next, to a rule-based expert (expert.py), which answers with a probability triple. Our
 own range, as the opponent sees it, is tracked beside it. Heads-up only.
 
-Options: `model` (a folder; default the current or shipped one), `adjust=no` (no opponent term), `chooser=expert`,
-`memory` (a file in which what is known of opponents is kept between sessions).
+Choosers: `expert` is the paper's; `portfolio` plays, of a set of strategies solved beforehand against players of the
+corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far
+(portfolio.py). At a table with other rules than the competition's the expert decides.
+
+Options: `model` (a folder; default the current or shipped one), `chooser`, `adjust=no` (no opponent term), `portfolio`
+(a folder), `unseen` (rivals left out of it, joined by +), `memory` (a file: what the expert knows of opponents).
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from numpy.typing import NDArray
 
 from hardbot.bots.base import HEADS_UP_ONLY, Bot
 from hardbot.bots.expert import Choice, Situation, Triple, choose
+from hardbot.bots.portfolio import Watch, default_portfolio, load_portfolio
 from hardbot.errors import BotError
 from hardbot.game.betting import Betting, first_betting
 from hardbot.game.cards import HOLE_CLASS, N_CLASSES, hole_class
@@ -29,13 +34,13 @@ from hardbot.game.features import Outlook, Strength
 from hardbot.game.hand import HandResult, Hole, View
 from hardbot.game.notation import MatchState
 from hardbot.game.preflop import class_equities
-from hardbot.game.rules import ACTION_CHARS, BOARD_SIZES, CALL, FOLD, RAISE, STREET_NAMES
+from hardbot.game.rules import ACTION_CHARS, BOARD_SIZES, CALL, FOLD, HEADS_UP, RAISE, STREET_NAMES
 from hardbot.model.artifact import load_model
 from hardbot.model.likelihood import ActionModel
 from hardbot.model.opponent import OpponentModel, load_memory, save_memory
 from hardbot.model.tracker import HandTracker
 
-CHOOSERS = ("expert",)
+CHOOSERS = ("portfolio", "expert")
 FIGURES = (
     *("hs", "ppot", "npot", "ehs", "p_win", "p_win_called", "p_fold", "p_reraise", "p_bet_if_checked"),
     *("pot_odds", "showdown_odds", "pot_sb", "to_call_sb"),
@@ -61,6 +66,7 @@ class Reasons:
     triple: Triple | None
     rule: str
     shares: tuple[tuple[str, float], ...]
+    rivals: tuple[tuple[str, float, float], ...] = ()  # kinds of player: name, probability, worth of the answer to it
 
 
 class HardBot(Bot):
@@ -70,16 +76,32 @@ class HardBot(Bot):
     table_sizes = HEADS_UP_ONLY
     learns = True
 
-    def __init__(self, model: str = "", chooser: str = "expert", adjust: bool = True, memory: str = "") -> None:
+    def __init__(
+        self,
+        model: str = "",
+        chooser: str = "portfolio",
+        adjust: bool = True,
+        portfolio: str = "",
+        unseen: str = "",
+        memory: str = "",
+    ) -> None:
         if chooser not in CHOOSERS:
             raise BotError(f"expected chooser={'|'.join(CHOOSERS)} of hardbot, got {chooser!r}")
         self.model_path = model
         self.chooser = chooser
         self.adjust = adjust
+        self.portfolio_path = Path(portfolio) if portfolio else default_portfolio()
+        self.unseen = tuple(filter(None, unseen.split("+")))
+        self.keeps_reasons = False  # figures of portfolio decisions cost a millisecond: only where somebody looks
         self.opponents: dict[str, OpponentModel] = {}
-        self.tracker: HandTracker | None = None
+        self.watches: dict[str, Watch] = {}
+        self._watch: Watch | None = None
+        self._answer = 0
+        self._tracker_behind: HandTracker | None = None
+        self._events: list[tuple[Betting, int, tuple[int, ...]]] = []
+        self._n_followed = 0
         self._outlook: tuple[tuple[int, ...], Outlook] | None = None
-        self._last: tuple[Situation, Choice] | None = None  # decision of this hand
+        self._last: tuple[Situation | None, Choice] | None = None  # decision of this hand
         self._memory = Path(memory) if memory else None
         if self._memory is not None and self._memory.exists():
             self.load_memory(self._memory)
@@ -90,47 +112,92 @@ class HardBot(Bot):
         return shared_model(self.model_path)
 
     def new_hand(self, view: View) -> None:
-        """Start with every possible hand equally likely."""
-        opponent = self._opponent(view) if self.adjust else None
-        self.tracker = HandTracker(self.model, view.seat, view.hole, opponent)
+        """Start with every possible hand equally likely, and choose an answer."""
+        name = view.players[1 - view.seat]
+        plays_portfolio = self.chooser == "portfolio" and view.rules == HEADS_UP
+        self._watch = self._watch_of(name) if plays_portfolio else None
+        if self._watch is not None:
+            self._answer = self._watch.choose()
+        opponent = self._opponent(name) if self.adjust and self._watch is None else None
+        self._tracker_behind = HandTracker(self.model, view.seat, view.hole, opponent) if self._watch is None else None
+        self._start = (view.seat, view.hole)
+        self._events = []
+        self._n_followed = 0
         self._outlook = self._last = None
 
-    def _opponent(self, view: View) -> OpponentModel:
-        name = view.players[1 - view.seat]
+    def _opponent(self, name: str) -> OpponentModel:
         if name not in self.opponents:
             self.opponents[name] = OpponentModel()
         return self.opponents[name]
 
+    def _watch_of(self, name: str) -> Watch:
+        if name not in self.watches:
+            portfolio = load_portfolio(self.portfolio_path)
+            self.watches[name] = Watch(portfolio.without(self.unseen) if self.unseen else portfolio)
+        return self.watches[name]
+
     def observe(self, view: View, before: Betting, action: int) -> None:
-        """Move both ranges on."""
-        tracker = self._tracker(view)
-        tracker.observe(before, action)
-        tracker.see_board(view.board)
+        """Remember the action; ranges are moved on when somebody asks for them."""
+        self._events.append((before, action, view.board))
+        if self._watch is None:
+            self._follow()
+
+    @property
+    def tracker(self) -> HandTracker | None:
+        """Both ranges as of the last event; None before the first hand."""
+        return self._follow() if hasattr(self, "_start") else None
+
+    def _follow(self) -> HandTracker:
+        if self._tracker_behind is None:
+            self._tracker_behind = HandTracker(self.model, *self._start, None)
+        tracker = self._tracker_behind
+        for before, action, board in self._events[self._n_followed :]:
+            tracker.observe(before, action)
+            tracker.see_board(board)
+        self._n_followed = len(self._events)
+        return tracker
 
     def _tracker(self, view: View) -> HandTracker:
-        if self.tracker is None:
+        if not hasattr(self, "_start"):
             raise BotError("expected new_hand before any other call, got none")
-        self.tracker.see_board(view.board)
-        return self.tracker
+        tracker = self._follow()
+        tracker.see_board(view.board)
+        return tracker
 
     def act(self, view: View, rng: np.random.Generator) -> int:
         """Draw from the triple."""
-        triple = self.decide(view)[1].triple
+        triple = self.decide(view).triple
         chance = rng.random()
         if chance < triple[FOLD]:
             return FOLD
-        return CALL if chance < triple[FOLD] + triple[CALL] or triple[RAISE] == 0.0 else RAISE
+        return CALL if chance < triple[FOLD] + triple[CALL] or RAISE not in view.betting.legal else RAISE
 
-    def decide(self, view: View) -> tuple[Situation, Choice]:
-        """The situation as the bot sees it, and what the chooser makes of it."""
-        situation = self.situation(view)
-        self._last = situation, choose(situation)
-        return self._last
+    def decide(self, view: View) -> Choice:
+        """What the chooser makes of the situation."""
+        if self._watch is None:
+            situation = self.situation(view)
+            self._last = situation, choose(situation)
+        else:
+            choice = self._answer_choice(self._watch, view)
+            self._last = (self.situation(view) if self.keeps_reasons else None), choice
+        return self._last[1]
+
+    def _answer_choice(self, watch: Watch, view: View) -> Choice:
+        portfolio = watch.portfolio
+        triple = portfolio.triple(self._answer, view.betting, view.hole, view.board)
+        name = portfolio.rivals[self._answer].name
+        rule = "equilibrium" if self._answer == 0 else f"answer to {name}"
+        return Choice(triple, rule, ((rule, 1.0),))
 
     def end_hand(self, view: View, result: HandResult) -> None:
         """Learn from what was shown."""
-        tracker = self._tracker(view)
-        tracker.end(result.holes[1 - view.seat])
+        shown = result.holes[1 - view.seat]
+        if self._watch is not None:
+            steps = [(before, action) for before, action, _ in self._events if before.seat != view.seat]
+            self._watch.learn(steps, view.hole, result.board, shown)
+            self._watch.settle(self._answer, view.rules.to_sb(result.net_chips[view.seat]))
+            return
+        self._tracker(view).end(shown)
         if self._memory is not None:
             self.save_memory(self._memory)
 
@@ -194,7 +261,8 @@ class HardBot(Bot):
 
     def explain(self) -> Reasons | None:
         """What the bot believes now, and the reasons of its last decision of this hand (if it took one)."""
-        if self.tracker is None:
+        tracker = self.tracker
+        if tracker is None:
             return None
         figures: dict[str, float] = {}
         triple: Triple | None = None
@@ -202,12 +270,13 @@ class HardBot(Bot):
         shares: tuple[tuple[str, float], ...] = ()
         if self._last is not None:
             situation, choice = self._last
-            figures = situation_figures(situation)
+            figures = situation_figures(situation) if situation is not None else {}
             triple, rule, shares = choice.triple, choice.rule, choice.shares
         return Reasons(
-            weights=self.tracker.theirs.weights,
-            own_weights=self.tracker.ours.weights,
-            buckets=self.bucket_masses(self.tracker.board, self.tracker.theirs.weights),
+            weights=tracker.theirs.weights,
+            own_weights=tracker.ours.weights,
+            buckets=self.bucket_masses(tracker.board, tracker.theirs.weights),
+            rivals=tuple(self._watch.summary()) if self._watch is not None else (),
             figures=figures,
             triple=triple,
             rule=rule,

@@ -28,7 +28,7 @@ def explain(
     model: Annotated[str, typer.Option("--model", help="Model folder; default the current or the shipped one.")] = "",
     chooser: Annotated[
         str, typer.Option("--chooser", help="How the bot decides, as in hardbot:chooser=expert.")
-    ] = "expert",
+    ] = "portfolio",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """The opponent's range, buckets before and after each action, figures, the triple and the rule behind it."""
@@ -41,6 +41,7 @@ def explain(
     if parsed.betting.seat != parsed.seat:
         raise NotationError(f"expected a match state where seat {parsed.seat} is to act, got {state!r}")
     bot = HardBot(model=model, chooser=chooser)
+    bot.keeps_reasons = True
     view = follow(bot, parsed)
     bot.decide(view)
     reasons = bot.explain()

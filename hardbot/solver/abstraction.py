@@ -87,18 +87,13 @@ def river_buckets(n: int) -> NDArray[np.int16]:
     return np.minimum((stretched * n).astype(np.int64), n - 1).astype(np.int16)
 
 
-def class_abstraction(n_river: int) -> Abstraction:
-    """Starting classes before the river: for small studies and tests."""
-    none = np.zeros((0, 2), dtype=np.float32)
-    return Abstraction(none, none, river_buckets(n_river))
-
-
 def make_abstraction(n_flop: int, n_turn: int, n_river: int, seed: int = 0) -> Abstraction:
-    """k-means over the hands of sampled boards (some seconds)."""
-    for n in (n_flop, n_turn, n_river):
-        if not 2 <= n <= MAX_BUCKETS:
-            raise StrategyError(f"expected 2 to {MAX_BUCKETS} buckets a street, got {n}")
-    centroids = [cluster(_sample_points(size, seed), n, seed) for size, n in ((3, n_flop), (4, n_turn))]
+    """k-means over the hands of sampled boards (some seconds); 0 on flop or turn: the 169 starting classes."""
+    for n, least in ((n_flop, 0), (n_turn, 0), (n_river, 2)):
+        if not least <= n <= MAX_BUCKETS:
+            raise StrategyError(f"expected {least} to {MAX_BUCKETS} buckets a street, got {n}")
+    none = np.zeros((0, 2), dtype=np.float32)
+    centroids = [cluster(_sample_points(size, seed), n, seed) if n else none for size, n in ((3, n_flop), (4, n_turn))]
     return Abstraction(centroids[0], centroids[1], river_buckets(n_river))
 
 
@@ -253,6 +248,16 @@ def bucket_on_spot(abstraction: Abstraction, hole: tuple[int, int], board: Seque
     found = np.empty(1, dtype=np.int16)
     nearest(_points(values[_E : _E + 1], values[_E2 : _E2 + 1]), centroids, found)
     return int(found[0])
+
+
+def bucket_row_on_spot(abstraction: Abstraction, board: Sequence[int]) -> NDArray[np.int16]:
+    """Buckets (1326,) of all hands on a board of 0, 3 or 4 cards without look-up tables: some milliseconds."""
+    centroids = abstraction.flop if len(board) == 3 else abstraction.turn
+    if len(board) == 0 or len(centroids) == 0:
+        return HOLE_CLASS
+    found = np.empty(N_HOLES, dtype=np.int16)
+    nearest(_board_points(np.array(board, dtype=np.int8)), centroids, found)
+    return found
 
 
 def bucket_from_tables(tables: BucketTables, hole: tuple[int, int], board: Sequence[int]) -> int:

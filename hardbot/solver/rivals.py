@@ -2,8 +2,8 @@
 
 `fit_habits` turns counts of a player's decisions by (decision point, bucket, action) into a strategy: counts are pooled
 over neighbouring buckets with a kernel, each betting context is shrunk towards the next coarser one (the levels of
-model/context.py), and what remains uncertain leans on a base strategy, the equilibrium: trust in the data grows with the
-observations of the context (data-biased responses: Johanson and Bowling, "Data Biased Robust Counter Strategies",
+model/context.py), and what remains uncertain leans on a base strategy, the equilibrium: trust in the data grows with
+the observations of the context (data-biased responses: Johanson and Bowling, "Data Biased Robust Counter Strategies",
 AISTATS 2009). `respond` then learns the best answer to that strategy by regret minimisation against a player who
 does not change; where nothing was ever learned it plays the base strategy.
 """
@@ -23,10 +23,11 @@ from hardbot.game.rules import HEADS_UP, N_STREETS
 from hardbot.game.tree import betting_tree
 from hardbot.model.context import street_contexts
 from hardbot.model.likelihood import coarse_levels, shrink
+from hardbot.model.policy import TablePolicy
 from hardbot.solver.abstraction import Abstraction, BucketTables
 from hardbot.solver.cfr import Board, Game, Scratch, deal_board, walk_preflop
 from hardbot.solver.iterations import Desk, new_board, new_game, new_scratch, set_board
-from hardbot.solver.rounds import N_CHOICES, round_map
+from hardbot.solver.rounds import round_map
 from hardbot.solver.strategy import Strategy, nodes_of, probabilities
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,18 @@ def fit_habits(counts: Counts, base: Strategy, settings: HabitSettings | None = 
     return Strategy(base.abstraction, (parts[0], parts[1], parts[2], parts[3]))
 
 
+def exact_habits(policy: TablePolicy, base: Strategy) -> Strategy:
+    """Habits of a player that looks at no cards, such as always_call."""
+    parts = []
+    tree = betting_tree(HEADS_UP)
+    for street in range(N_STREETS):
+        first, last = tree.first_of_street[street], tree.first_of_street[street + 1]
+        rows = policy.probabilities[policy.offsets[first:last]].astype(np.float64)
+        k = base.abstraction.sizes[street]
+        parts.append(_quantised(np.repeat(rows[:, None, :], k, axis=1), base, street))
+    return Strategy(base.abstraction, (parts[0], parts[1], parts[2], parts[3]))
+
+
 def _street_habits(
     street: int, counts: Floats, base: Floats, abstraction: Abstraction, settings: HabitSettings
 ) -> Floats:
@@ -114,7 +127,7 @@ def _by_node(strategy: Strategy, street: int) -> Floats:
 
 
 def _quantised(by_node: Floats, like: Strategy, street: int) -> NDArray[np.uint8]:
-    """Choices (starts, 2, k, 13) as bytes from probabilities by decision point."""
+    """Choices (starts, 2, k, 13) as bytes from probabilities by decision point, in fifteenths: small when packed."""
     places = round_map(HEADS_UP)
     first = betting_tree(HEADS_UP).first_of_street[street]
     part = np.zeros_like(like.choices[street])
@@ -122,7 +135,7 @@ def _quantised(by_node: Floats, like: Strategy, street: int) -> NDArray[np.uint8
         for seat in (0, 1):
             node, action = places.node[street][start, seat], places.action[street][start, seat]
             for k in np.flatnonzero(node >= 0):
-                part[start, seat, :, k] = np.rint(255.0 * by_node[node[k] - first, :, action[k]])
+                part[start, seat, :, k] = 17 * np.rint(15.0 * by_node[node[k] - first, :, action[k]])
     return part
 
 
@@ -154,7 +167,8 @@ def respond(
     scratch = new_scratch(max(sizes))
     for seat in (0, 1):
         game = new_game(sizes, (0.0, THRESHOLD, THRESHOLD, THRESHOLD), seed + seat)
-        for street, table in enumerate(game[:N_STREETS]):
+        streets = (game.preflop, game.flop, game.turn, game.river)
+        for street, table in enumerate(streets):
             table.regrets[:, 1 - seat] = probabilities(habits, street)[:, 1 - seat]
         done = 0
         while done < n_boards:
@@ -163,7 +177,7 @@ def respond(
             done += n
             if progress is not None:
                 progress(f"answer in seat {seat}", done, n_boards)
-        for street, table in enumerate(game[:N_STREETS]):
+        for street, table in enumerate(streets):
             _take_best(table.regrets[:, seat], parts[street][:, seat], street, seat)
     return Strategy(habits.abstraction, (parts[0], parts[1], parts[2], parts[3]))
 
@@ -176,11 +190,3 @@ def _take_best(regrets: NDArray[np.float32], choices: NDArray[np.uint8], street:
         best = np.eye(len(legal), dtype=np.uint8)[values.argmax(axis=2)] * np.uint8(255)
         view = choices[:, :, place : place + len(legal)]
         view[learned] = best[learned]
-
-
-def check_choices(strategy: Strategy) -> None:
-    """Raise StrategyError unless every decision has some probability."""
-    for street in range(N_STREETS):
-        if strategy.choices[street].shape[-1] != N_CHOICES:
-            raise StrategyError(f"expected {N_CHOICES} choices a round, got {strategy.choices[street].shape}")
-        probabilities(strategy, street)

@@ -1,0 +1,264 @@
+"""A portfolio of answers to known kinds of players, and which of them to play against this opponent.
+
+Every *rival* of the portfolio is a kind of player: its habits (a strategy in the solver's buckets, fitted to hands it
+played) and the best answer to them (hardbot/solver/rivals.py). The equilibrium is a rival too, and its own answer. At
+the table each hand of the opponent is explained by every rival,
+
+    P(actions | rival) = sum over hole hands h of P(h) * product of P(action | bucket of h, decision point, rival)
+
+with the one term of the shown hand at a showdown, and Bayes' rule keeps a probability for every rival; evidence fades,
+so that a change of style is noticed. An answer's worth is its value against each rival (the portfolio's table),
+averaged over those probabilities, and corrected by what it has really won so far from this opponent: the mean of a
+normal prior around that value and of the hands played (sd of a hand: 5 sb). The best one plays the next hand. Choosing
+among precomputed answers by how well they explain the opponent follows Bard, Johanson, Burch and Bowling, "Online
+Implicit Agent Modelling" (AAMAS 2013).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardbot.errors import StrategyError
+from hardbot.game.betting import Betting
+from hardbot.game.cards import N_HOLES, compatible_holes, hole_index
+from hardbot.game.hand import Hole
+from hardbot.game.jit import njit
+from hardbot.game.rules import BOARD_SIZES, HEADS_UP
+from hardbot.game.tree import betting_tree
+from hardbot.solver.abstraction import (
+    Abstraction,
+    BucketTables,
+    bucket_from_tables,
+    bucket_on_spot,
+    bucket_row_on_spot,
+    bucket_tables,
+    tables_are_cached,
+)
+from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
+from hardbot.solver.strategy import load_strategy, triples
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+FADING = 0.999  # of the evidence, a hand
+LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
+SD_HAND = 5.0  # sb
+SD_VALUE = 0.3  # sb a hand: how far an answer's worth may be from the table's value
+Floats = NDArray[np.float64]
+Rows = NDArray[np.float32]
+_EVERY_HOLE = np.arange(N_HOLES)
+_PATIENCE = 200  # boards counted on the spot by a process before it makes the look-up tables
+
+
+class Buckets:
+    """Buckets of hands: by look-up tables if they are there, else on the spot for the first few hundred boards."""
+
+    def __init__(self, abstraction: Abstraction) -> None:
+        self.abstraction = abstraction
+        self._tables: BucketTables | None = None
+        self._patience = 0 if tables_are_cached(abstraction) else _PATIENCE
+
+    def _ready(self, board: tuple[int, ...]) -> BucketTables | None:
+        if self._tables is None and self._patience > 0:
+            self._patience -= len(board) in (3, 4)
+        elif self._tables is None:
+            self._tables = bucket_tables(self.abstraction)
+        return self._tables
+
+    def of_hand(self, hole: Hole, board: tuple[int, ...]) -> int:
+        """Bucket of one hand."""
+        tables = self._ready(board)
+        if tables is None:
+            return bucket_on_spot(self.abstraction, hole, board)
+        return bucket_from_tables(tables, hole, board)
+
+    def of_all(self, board: tuple[int, ...]) -> NDArray[np.int64]:
+        """Bucket of every hole hand (1326,) on a board; meaningless for hands that share a card with it."""
+        found = np.zeros(N_HOLES, dtype=np.int64)
+        cards = np.array(board, dtype=np.int64)
+        if len(board) == BOARD_SIZES[3]:
+            _river_row(cards, self.abstraction.river, found)
+            return found
+        tables = self._ready(board)
+        if tables is None:
+            found[:] = bucket_row_on_spot(self.abstraction, board)
+        elif len(board) == 0:
+            found[:] = tables.preflop
+        elif len(board) == BOARD_SIZES[1]:
+            look_up_row(cards, 3, tables.flop_numbers, tables.flop_renamings, tables.flop, _EVERY_HOLE, found)
+        else:
+            look_up_row(cards, 4, tables.turn_numbers, tables.turn_renamings, tables.turn, _EVERY_HOLE, found)
+        return found
+
+
+@njit
+def _river_row(cards: NDArray[np.int64], river: NDArray[np.int16], found: NDArray[np.int64]) -> None:
+    holes, order = np.empty(N_RIVER_HANDS, dtype=np.int64), np.empty((N_RIVER_HANDS, 3), dtype=np.int64)
+    scores, counts = np.empty(N_RIVER_HANDS, dtype=np.int32), np.zeros(7464, dtype=np.int32)
+    sort_board(cards, holes, order, counts)
+    score_board(order, scores)
+    for i in range(N_RIVER_HANDS):
+        found[holes[i]] = river[scores[i]]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A kind of player: rows (fold, call, raise) of its habits and of the answer to them."""
+
+    name: str
+    habits: Rows
+    answer: Rows
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """Rivals over the same buckets. `values[k, j]` is what answer k wins from the habits of rival j, sb a hand."""
+
+    rivals: tuple[Rival, ...]
+    values: Floats
+    offsets: NDArray[np.int64]
+    buckets: Buckets
+    habits: Rows = field(repr=False)  # (rivals, rows, 3)
+
+    def without(self, names: Sequence[str]) -> Portfolio:
+        """The same without some rivals; the first, the equilibrium, always stays."""
+        kept = [k for k, rival in enumerate(self.rivals) if k == 0 or rival.name not in names]
+        return Portfolio(
+            tuple(self.rivals[k] for k in kept),
+            self.values[np.ix_(kept, kept)],
+            self.offsets,
+            self.buckets,
+            self.habits[kept],
+        )
+
+    def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
+        """What an answer does here."""
+        row = int(self.offsets[betting.index]) + self.buckets.of_hand(hole, board)
+        fold, call, bet = self.rivals[answer].answer[row].tolist()
+        return fold, call, bet
+
+
+def default_portfolio() -> Path:
+    """The portfolio that ships with the project."""
+    package = Path(__file__).resolve().parents[1]
+    shipped = (package / "data" / "portfolio", package.parent / "data" / "portfolio")
+    return next((folder for folder in shipped if folder.is_dir()), shipped[-1])
+
+
+@lru_cache(maxsize=2)
+def load_portfolio(folder: Path) -> Portfolio:
+    """Load and check a portfolio; StrategyError if a part is missing, damaged or does not fit."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        names = [str(name) for name in manifest["rivals"]]
+        values = np.array(manifest["values"], dtype=np.float64)
+        schema = manifest["schema"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StrategyError(f"expected a portfolio's manifest at {path}, got {error!r}") from error
+    if schema != SCHEMA or values.shape != (len(names), len(names)) or not names:
+        raise StrategyError(f"expected schema {SCHEMA} and a square table of values in {path}, got {values.shape}")
+    betting_tree(HEADS_UP)  # numbers the positions
+    base = load_strategy(folder / names[0])
+    offsets, rows = triples(base)
+    rivals = [Rival(names[0], rows, rows)]
+    for name in names[1:]:
+        parts = [load_strategy(folder / name / part) for part in ("habits", "answer")]
+        if any(part.abstraction.sizes != base.abstraction.sizes for part in parts):
+            raise StrategyError(f"expected the buckets of {names[0]} in {folder / name}, got others")
+        rivals.append(Rival(name, triples(parts[0])[1], triples(parts[1])[1]))
+    return Portfolio(
+        tuple(rivals), values, offsets, Buckets(base.abstraction), np.stack([rival.habits for rival in rivals])
+    )
+
+
+@njit
+def _explain(
+    habits: Rows, first: NDArray[np.int64], actions: NDArray[np.int64], buckets: NDArray[np.int64], weights: Floats
+) -> Floats:
+    """Log-likelihood (rivals,) of a hand: buckets (actions, 1326), weights (1326,) of the hole hands."""
+    n_rivals, n_actions = habits.shape[0], actions.shape[0]
+    found = np.zeros(n_rivals)
+    for k in range(n_rivals):
+        total = 0.0
+        for h in range(weights.shape[0]):
+            p = weights[h]
+            if p > 0.0:
+                for i in range(n_actions):
+                    p *= max(habits[k, first[i] + buckets[i, h], actions[i]], LEAST)
+                total += p
+        found[k] = np.log(total)
+    return found
+
+
+class Watch:
+    """What is known of one opponent: evidence for every rival, and what every answer has won."""
+
+    def __init__(self, portfolio: Portfolio) -> None:
+        self.portfolio = portfolio
+        n = len(portfolio.rivals)
+        self.evidence = np.zeros(n)  # log-likelihoods, faded
+        self.n_hands = np.zeros(n)  # played with each answer, faded
+        self.won_sb = np.zeros(n)
+        self.prior = np.full(n, 0.5 / max(1, n - 1))
+        self.prior[0] = 0.5 if n > 1 else 1.0
+
+    @property
+    def probabilities(self) -> Floats:
+        """P(rival) (rivals,)."""
+        log_p = np.log(self.prior) + self.evidence
+        p: Floats = np.exp(log_p - log_p.max())
+        return p / float(p.sum())
+
+    @property
+    def worths(self) -> Floats:
+        """Expected sb a hand of every answer against this opponent."""
+        expected = self.portfolio.values @ self.probabilities
+        precision = 1.0 / SD_VALUE**2
+        worth: Floats = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
+        return worth
+
+    def choose(self) -> int:
+        """The answer for the next hand."""
+        return int(np.argmax(self.worths))
+
+    def learn(
+        self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
+    ) -> None:
+        """Take in the opponent's actions of a hand."""
+        self.evidence *= FADING
+        if not steps:
+            return
+        if shown is None:
+            weights = compatible_holes((*own, *board)).astype(np.float64)
+            weights /= weights.sum()
+        else:
+            weights = np.zeros(N_HOLES)
+            weights[hole_index(*shown)] = 1.0
+        rows = {
+            street: self.portfolio.buckets.of_all(board[: BOARD_SIZES[street]])
+            for street in {b.street for b, _ in steps}
+        }
+        first = np.array([self.portfolio.offsets[betting.index] for betting, _ in steps], dtype=np.int64)
+        actions = np.array([action for _, action in steps], dtype=np.int64)
+        buckets = np.stack([rows[betting.street] for betting, _ in steps])
+        found = _explain(self.portfolio.habits, first, actions, buckets, weights)
+        self.evidence += found - found.max()
+
+    def settle(self, answer: int, net_sb: float) -> None:
+        """Take in what an answer won."""
+        self.n_hands *= FADING
+        self.won_sb *= FADING
+        self.n_hands[answer] += 1.0
+        self.won_sb[answer] += net_sb
+
+    def summary(self) -> list[tuple[str, float, float]]:
+        """Rivals with their probabilities and the worth of their answers, likeliest first."""
+        rows = zip(self.portfolio.rivals, self.probabilities.tolist(), self.worths.tolist(), strict=True)
+        return sorted(((rival.name, p, worth) for rival, p, worth in rows), key=lambda row: -row[1])
