@@ -412,7 +412,9 @@ def simulate(
         _deal_trial(trial, hero, live, running, holes, seen.shape[0], dead, hands, board, state)
         meta[street + 1 :] = 0  # the board in sight keeps its tables
         strengths[:] = -1.0  # not known yet
+        luck = state[0]
         for action in range(CALL, RAISE + 1 if may_raise else RAISE):
+            state[0] = luck  # both actions meet the same random numbers, which steadies their difference
             others = live.copy()
             bluffs = np.zeros(n, dtype=np.bool_)
             bluffs[hero] = bluffing
