@@ -98,8 +98,8 @@ def exploit(
 ) -> None:
     """What a best response wins from a strategy in the full game, sb a hand.
 
-    Exact below each sampled flop. Before the flop the response is the best one for the sample: the value is a little too
-    high, the cross-validated one rather too low. Finished flops are remembered, so a stopped run goes on.
+    Exact below each sampled flop. Before the flop the response is the best one for the sample: the value is a little
+    too high, the cross-validated one rather too low. Finished flops are remembered, so a stopped run goes on.
     """
     if exact:
         _print_exact(strategy, as_json)

@@ -90,9 +90,7 @@ def _rounds(keys: list[tuple[Any, ...]]) -> Rounds:
 
 
 @njit
-def _round_value(
-    q: Floats, after: Floats, ws: Floats, fs: Floats, seat: int, w: Floats
-) -> float:
+def _round_value(q: Floats, after: Floats, ws: Floats, fs: Floats, seat: int, w: Floats) -> float:
     """Value for one hand against one opponent hand on average; after (16,): values after each entry."""
     for k in range(13):
         w[k] = q[k] * after[k]
@@ -128,8 +126,9 @@ def street_values(rounds: Rounds, bet: float, after: Floats, n_next: float, out:
 
 
 @njit
-def _sum_rivers(cards: Ints, by_score: Floats, sums: Floats, holes: Ints, order: Ints) -> None:
+def sum_rivers(cards: Ints, by_score: Floats, sums: Floats) -> None:
     """Sums (rounds, 1326) of river values over the 48 rivers of a turn board (cards[:4])."""
+    holes, order = np.zeros(N_RIVER_HANDS, dtype=np.int64), np.zeros((N_RIVER_HANDS, 3), dtype=np.int64)
     counts, scores = np.zeros(7464, dtype=np.int32), np.zeros(N_RIVER_HANDS, dtype=np.int32)
     sums[:] = 0.0
     for card in range(52):
@@ -157,13 +156,12 @@ def add_turns(
 ) -> None:
     """Add the turn values of some boards to the sums (rounds, 1755, 1326) of the flops they come from."""
     cards, flop = np.zeros(5, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    holes, order = np.zeros(N_RIVER_HANDS, dtype=np.int64), np.zeros((N_RIVER_HANDS, 3), dtype=np.int64)
     after = np.zeros((by_score.shape[0], 1326), dtype=np.float32)
     values = np.zeros((turns.stake.shape[0], 1326), dtype=np.float32)
     for b in range(boards.shape[0]):
         for i in range(4):
             cards[i] = boards[b, i]
-        _sum_rivers(cards, by_score, after, holes, order)
+        sum_rivers(cards, by_score, after)
         street_values(turns, 2.0, after, 46.0, values)
         for turn in range(4):
             for i in range(3):
@@ -173,7 +171,12 @@ def add_turns(
             share = weights[b] / flop_weights[row]
             for h in range(1326):
                 a, c = HOLE_CARDS[h, 0], HOLE_CARDS[h, 1]
-                if a not in (cards[0], cards[1], cards[2], cards[3]) and c not in (cards[0], cards[1], cards[2], cards[3]):
+                if a not in (cards[0], cards[1], cards[2], cards[3]) and c not in (
+                    cards[0],
+                    cards[1],
+                    cards[2],
+                    cards[3],
+                ):
                     for j in range(values.shape[0]):
                         sums[j, row, renamed[h]] += share * values[j, h]
 

@@ -93,7 +93,10 @@ def new_sheet() -> Sheet:
         np.zeros(n, dtype=np.int32),
         np.zeros(7464, dtype=np.int32),
         np.zeros((3, 1326), dtype=np.int64),
-        *(np.zeros((starts, 1326), dtype=np.float32) for starts in (63, 63, 567, 567)),
+        np.zeros((63, 1326), dtype=np.float32),
+        np.zeros((63, 1326), dtype=np.float32),
+        np.zeros((567, 1326), dtype=np.float32),
+        np.zeros((567, 1326), dtype=np.float32),
         np.zeros(1326, dtype=np.float32),
     )
 
@@ -145,8 +148,8 @@ def best_of_round(w: Floats, f: Floats, ws: Floats, fs: Floats, seat: int) -> fl
     raised = max(fs[9] * f[9], ws[9] * w[9], fs[10] * f[10] + ws[11] * w[11] + capped)
     bet = fs[7] * f[7] + ws[8] * w[8] + raised
     if seat == 0:
-        return max(ws[0] * w[0] + facing, bet)
-    return max(ws[0] * w[0], bet) + facing
+        return float(max(ws[0] * w[0] + facing, bet))
+    return float(max(ws[0] * w[0], bet) + facing)
 
 
 @njit
@@ -209,7 +212,7 @@ def _card_bits(cards: Ints, n: int) -> int:
     bits = np.int64(0)
     for i in range(n):
         bits |= np.int64(1) << cards[i]
-    return bits
+    return int(bits)
 
 
 @njit
@@ -222,7 +225,7 @@ def _orbit(card: int, group: Ints, n_group: int, images: Ints) -> tuple[int, int
             seen |= np.int64(1) << image
             images[n] = group[m]
             n += 1
-    return n, seen
+    return n, int(seen)
 
 
 @njit
@@ -247,7 +250,15 @@ def _spread(q: Rows, buckets: Ints, reach: Floats, lanes: Rows) -> None:
 
 @njit
 def _close_round(
-    j: int, seat: int, q: Rows, buckets: Ints, reach: Floats, after: Floats, chance: float, stake: float, bet: float,
+    j: int,
+    seat: int,
+    q: Rows,
+    buckets: Ints,
+    reach: Floats,
+    after: Floats,
+    chance: float,
+    stake: float,
+    bet: float,
     sheet: Sheet,
 ) -> None:
     """Value of all hands in a flop or turn round from the values after it (ends, 1326), into sheet.value."""
@@ -322,12 +333,12 @@ def _respond_turns(
 def respond_flop(flop: Ints, seat: int, rival: Rival, stakes: Stakes, sheet: Sheet, only: Ints, out: Floats) -> None:
     """Values (7, 1326) of a best response in `seat` below a flop by start; hands that share a card get 0.
 
-    `only` names one turn and one river card to be dealt for certain, or -1 and -1 for all.
+    `only` names one turn and one river card, known from the start, or -1 and -1 for all.
     """
     cards = np.zeros(5, dtype=np.int64)
-    cards[:3] = flop
+    cards[:3], cards[3:] = flop, only
     alive = np.zeros(1326, dtype=np.bool_)
-    _mark_alive(cards, 3, alive)
+    _mark_alive(cards, 3 if only[0] < 0 else 5, alive)
     group, everything = np.zeros(24, dtype=np.int64), np.arange(24)
     n_group = _keepers(cards, 3, everything, 24, group)
     tables, buckets = rival.tables, sheet.buckets[0]

@@ -105,9 +105,7 @@ def load_solver(folder: Path) -> Solver:
             if int(arrays["schema"]) != SCHEMA:
                 raise StrategyError(f"expected schema {SCHEMA} in {path}, got {int(arrays['schema'])}")
             abstraction = Abstraction(arrays["flop_centroids"], arrays["turn_centroids"], arrays["river_buckets"])
-            solver = Solver(
-                abstraction, bucket_tables(abstraction), float(arrays["threshold"]), int(arrays["seed"])
-            )
+            solver = Solver(abstraction, bucket_tables(abstraction), float(arrays["threshold"]), int(arrays["seed"]))
             solver.n_boards, solver.seconds = int(arrays["n_boards"]), float(arrays["seconds"])
             solver.game.random[:] = arrays["random"]
             for name, street in zip(STREET_NAMES, solver.streets, strict=True):

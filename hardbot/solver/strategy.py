@@ -56,6 +56,7 @@ class Strategy:
 
 
 def nodes_of(street: int, seat: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
+    """Decisions of a seat in a round: betting since its start, first place in the row, actions."""
     return ROUND_NODES[seat] if street else PREFLOP_NODES[seat]
 
 

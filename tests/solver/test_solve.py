@@ -1,0 +1,63 @@
+"""The solver: values add up, learning helps, a stopped run goes on exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hardbot.errors import StrategyError
+from hardbot.solver.cfr import deal_board, walk_preflop
+from hardbot.solver.inside import fixed_game, learned_response, root_value
+from hardbot.solver.iterations import new_board, new_scratch, set_board
+from hardbot.solver.solve import CHECKPOINT, Solver, load_solver
+
+
+def test_what_one_seat_wins_the_other_loses(mixed_strategy, small_tables):
+    game = fixed_game(mixed_strategy, (0, 1), seed=5, threshold=0.0)
+    board, desk = new_board(169)
+    scratch = new_scratch(169)
+    deal_board(game.random, desk.cards)
+    set_board(board, desk, small_tables)
+    values = []
+    for seat in (0, 1):
+        walk_preflop(seat, 0.0, game, board, scratch)
+        values.append(root_value(seat, board, scratch))
+    assert abs(values[0]) > 0.01
+    assert values[0] + values[1] == pytest.approx(0.0, abs=2e-5)
+
+
+def test_a_response_to_always_call_wins_much_and_not_too_much(caller, small_tables):
+    found = learned_response(caller, small_tables, 60, seed=2)
+    assert 0.4 < found.value < 1.163476 + 3 * found.standard_error
+    assert 0 < found.standard_error < 0.2
+
+
+def test_learning_makes_a_strategy_harder_to_beat(small, small_tables):
+    solver = Solver(small, small_tables, seed=3)
+    solver.run(3)
+    early = learned_response(solver.strategy(), small_tables, 40, seed=2)
+    solver.run(150)
+    late = learned_response(solver.strategy(), small_tables, 40, seed=2)
+    assert late.value < early.value - 0.05
+
+
+def test_a_stopped_run_goes_on_exactly(small, small_tables, tmp_path):
+    whole = Solver(small, small_tables, seed=9)
+    whole.run(6)
+    part = Solver(small, small_tables, seed=9)
+    part.run(2)
+    part.save(tmp_path)
+    rest = load_solver(tmp_path)
+    rest.run(4)
+    assert rest.n_boards == whole.n_boards == 6
+    for one, other in zip(whole.streets, rest.streets, strict=True):
+        assert np.array_equal(one.regrets, other.regrets)
+        assert np.array_equal(one.averages, other.averages)
+
+
+def test_a_missing_or_foreign_checkpoint_is_refused(tmp_path):
+    with pytest.raises(StrategyError, match="expected a checkpoint of a solver"):
+        load_solver(tmp_path)
+    (tmp_path / CHECKPOINT).write_bytes(b"no archive")
+    with pytest.raises(StrategyError, match="expected a checkpoint of a solver"):
+        load_solver(tmp_path)
