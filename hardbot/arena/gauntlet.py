@@ -55,6 +55,8 @@ def chosen_bots(text: str, everybody: Sequence[str]) -> list[str]:
 
 def gauntlet_fixtures(hero: str, opponents: Iterable[str], *, unseen: bool = False) -> list[Fixture]:
     """The hero against each opponent; the hero itself is left out of `opponents`."""
+    if unseen and not takes_model(hero):
+        raise ArenaError(f"expected a hero with an option model for matches without the opponent's hands, got {hero}")
     fixtures = []
     for opponent in opponents:
         if opponent == hero:
@@ -84,8 +86,6 @@ def takes_model(spec: str) -> bool:
 def with_model(spec: str, folder: Path) -> str:
     """The same bot with another model."""
     name, options = split_spec(spec)
-    if not takes_model(spec):
-        raise ArenaError(f"expected a hero with an option model for matches without the opponent's hands, got {spec}")
     if "," in str(folder):
         raise ArenaError(f"expected a model folder without a comma in its path, got {folder}")
     options["model"] = str(folder)

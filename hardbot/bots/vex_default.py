@@ -28,8 +28,8 @@ from hardbot.game.jit import njit
 from hardbot.game.rules import BOARD_SIZES, CALL, FOLD, RAISE
 
 PRIORS = ("default", "corpus")
-_NOISE = 0.06  # share of the uniform distribution in the plain player's play
-_SLOPE = 0.035  # half-width of the plain player's thresholds
+_NOISE = 0.15  # share of the uniform distribution in the plain player's play
+_SLOPE = 0.1  # half-width of the plain player's thresholds
 _BOARDS = 24  # per street, to see which buckets hands of a strength are in
 _SEED = 2010
 _PREFLOP_PLACES = 32  # decisions, folds and flops: 22 of them
