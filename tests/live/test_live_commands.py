@@ -69,8 +69,8 @@ def test_a_forfeit_is_exit_code_1(tmp_path):
         (["dealer", "--start-limit", "0.1"], "expected player1 to connect"),
         (["dealer", "--port0", "99999"], "expected a free port 99999"),
         (["dealer", "--seed", "-1"], "expected a seed of 0 or more"),
-        (["acpc", "127.0.0.1", "1", "--connect-limit", "0.1"], "expected a dealer at 127.0.0.1:1"),
-        (["acpc", "127.0.0.1", "99999"], "expected a dealer at 127.0.0.1:99999"),
+        (["acpc", "127.0.0.1", "1", "--connect-limit", "0.1", "--bot", "random"], "expected a dealer at 127.0.0.1:1"),
+        (["acpc", "127.0.0.1", "99999", "--bot", "random"], "expected a dealer at 127.0.0.1:99999"),
         (["match", "tcp:", "random"], "expected a command as tcp:COMMAND"),
     ],
 )
