@@ -57,7 +57,7 @@ def order_actions(actions: _Actions) -> Ordered:
 def _order(actions: _Actions) -> Ordered:
     queues = [[_letters(text) for text in streets] for streets in actions]
     _take_blinds(queues)
-    if any("A" in text for streets in queues for text in streets):
+    if any("A" in "".join(streets) for streets in queues):
         raise _Disorder("all_in", f"expected nobody to be all-in, got {_show(actions)}")
     rules = HEADS_UP_IRC if len(actions) == 2 else ring(len(actions))
     betting = start(rules, uncapped=True)
@@ -84,8 +84,8 @@ def _show(actions: _Actions) -> str:
 def _take_blinds(queues: list[list[str]]) -> None:
     """Take the two blinds off the first two strings."""
     posted = [seat for seat, streets in enumerate(queues) if "B" in streets[0]]
-    if any("B" in text for streets in queues for text in streets[1:]) or any(
-        queues[seat][0].count("B") != 1 or queues[seat][0][0] != "B" for seat in posted
+    if sum("".join(streets).count("B") for streets in queues) != len(posted) or any(
+        queues[seat][0][0] != "B" for seat in posted
     ):
         raise _Disorder("out_of_order", f"expected blinds before everything else, got positions {posted}")
     if len(posted) < 2:
@@ -115,12 +115,15 @@ def _act(betting: Betting, queues: list[list[str]], gone: list[bool], actions: _
 
 def _leave_early(queues: list[list[str]], street: int, gone: list[bool], actions: _Actions) -> None:
     """A player who quits after his last turn of a street is gone; anything else left over is out of order."""
-    for seat, streets in enumerate(queues):
-        if streets[street].strip(_LEAVES):
-            raise _Disorder("out_of_order", f"expected street {street} to be over in {_show(actions)}")
-        gone[seat] = gone[seat] or bool(streets[street])
+    left_over = [streets[street] for streets in queues]
+    if not any(left_over):
+        return
+    if "".join(left_over).strip(_LEAVES):
+        raise _Disorder("out_of_order", f"expected street {street} to be over in {_show(actions)}")
+    for seat, letters in enumerate(left_over):
+        gone[seat] = gone[seat] or bool(letters)
 
 
 def _check_rest(queues: list[list[str]], actions: _Actions) -> None:
-    if any(text.strip(_LEAVES) for streets in queues for text in streets):
+    if any("".join(streets).strip(_LEAVES) for streets in queues):
         raise _Disorder("out_of_order", f"expected no more actions after the end of the hand in {_show(actions)}")
