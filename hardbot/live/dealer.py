@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from hardbot.arena.deals import deal_block
+from hardbot.arena.deals import DealBlock, deal_block
 from hardbot.arena.entrants import table_names
 from hardbot.arena.log import DealerLog
 from hardbot.errors import ProtocolError
@@ -39,6 +39,7 @@ from hardbot.live.protocol import check_version, read_answer
 from hardbot.live.wire import LinePeer, accept, listen
 
 MAX_NOTES = 100  # of each player, in the log; all are counted
+_DEALT_AT_ONCE = 1_000  # hands
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +186,13 @@ class Dealer:
 
     def _play_match(self) -> DealerResult:
         totals = [0] * self.rules.n_seats
-        start, number, lost = time.perf_counter(), 0, None
+        start, number, lost, dealt = time.perf_counter(), 0, None, self._deals
         try:
             while number < self.n_hands:
-                self._play_hand(number, self._deals.deal(number), totals)
+                if number % _DEALT_AT_ONCE == 0:  # Python objects for all cards of a long match would fill the memory
+                    part = slice(number, number + _DEALT_AT_ONCE)
+                    dealt = DealBlock(self._deals.holes[part], self._deals.boards[part])
+                self._play_hand(number, dealt.deal(number % _DEALT_AT_ONCE), totals)
                 number += 1
         except _Forfeited as error:
             lost = Forfeit(self.names[error.player], number, str(error))
