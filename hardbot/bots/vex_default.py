@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ from hardbot.game.betting import Betting
 from hardbot.game.cards import HOLE_CLASS, N_CLASSES
 from hardbot.game.jit import njit
 from hardbot.game.rules import BOARD_SIZES, CALL, FOLD, RAISE
+
+if TYPE_CHECKING:
+    from hardbot.model.likelihood import ActionModel
 
 PRIORS = ("default", "corpus")
 _NOISE = 0.15  # share of the uniform distribution in the plain player's play
@@ -120,11 +124,12 @@ def _ramp(margin: Floats) -> Floats:
     return ramp
 
 
-def corpus_strategy() -> Strategy:
-    """The trained model's P(action | bucket, context), brought from buckets to strengths."""
-    from hardbot.model.likelihood import ActionModel
+def corpus_strategy(model: ActionModel | None = None) -> Strategy:
+    """The trained (default: the current) model's P(action | bucket, context), brought from buckets to strengths."""
+    if model is None:
+        from hardbot.model.likelihood import ActionModel
 
-    model = ActionModel()
+        model = ActionModel()
     shares = [np.eye(N_CLASSES)] + [_bucket_shares(model, street) for street in (1, 2, 3)]
 
     def strategy(node: Betting) -> Floats:
@@ -134,12 +139,10 @@ def corpus_strategy() -> Strategy:
     return strategy
 
 
-def _bucket_shares(model: object, street: int) -> Floats:
+def _bucket_shares(model: ActionModel, street: int) -> Floats:
     """Which buckets hands of a strength are in (21, k), counted on sampled boards."""
     from hardbot.game.feature_tables import FEATURE_COLUMNS, features_on_board
-    from hardbot.model.likelihood import ActionModel
 
-    assert isinstance(model, ActionModel)
     rng = np.random.Generator(np.random.PCG64([_SEED, street]))
     shares = np.full((N_GRID, model.model.streets[street].k), 1e-6)
     for _ in range(_BOARDS):

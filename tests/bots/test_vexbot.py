@@ -7,7 +7,7 @@ import pytest
 
 from hardbot.arena.match import play_match
 from hardbot.bots.registry import create_bot
-from hardbot.bots.vex_default import Beliefs, beliefs
+from hardbot.bots.vex_default import Beliefs, beliefs, corpus_strategy, spread
 from hardbot.bots.vex_search import blend, record, search_tree
 from hardbot.bots.vex_strength import N_CELLS, N_GRID, add_to_grid, next_strengths, showdown_strength, strength_table
 from hardbot.bots.vexbot import VexBot
@@ -19,6 +19,9 @@ from hardbot.game.features import hand_features
 from hardbot.game.hand import View
 from hardbot.game.preflop import CLASS_EQUITY
 from hardbot.game.rules import CALL, HEADS_UP, HEADS_UP_IRC, RAISE
+from hardbot.model.artifact import StreetModel, TrainedModel
+from hardbot.model.context import street_contexts
+from hardbot.model.likelihood import ActionModel
 
 POINTS = np.arange(N_GRID) / N_CELLS
 
@@ -194,6 +197,37 @@ def test_default_opponent_shows_better_hands_the_more_it_raised():
     means = [expected.showdowns[1, place[t]] @ centres for t in ("cc/cc/cc/cc", "cc/rc/cc/cc", "cc/rc/rc/rc")]
     assert 0.15 < means[0] < means[1] < means[2] < 0.95
     assert expected.actions[0].sum() == pytest.approx(1.0)
+
+
+def test_a_corpus_that_raises_strong_hands_is_expected_to_show_them():
+    def street_model(street):
+        contexts = street_contexts(street)
+        size = 169 if street == 0 else 5
+        strength = CLASS_EQUITY if street == 0 else np.linspace(0.1, 0.9, size)
+        triple = np.stack([1 - strength, np.full(size, 0.5), strength], axis=1) * 200
+        counts = (triple[None] * contexts.legal[:, None, :]).astype(np.float32)
+        return StreetModel(
+            street=street,
+            columns=("e",),
+            width=0.0,
+            taus=(1.0, 1.0, 1.0, 1.0),
+            tau_class=1.0,
+            centroids=strength[:, None].astype(np.float32),
+            mean=np.zeros(1, dtype=np.float32),
+            std=np.ones(1, dtype=np.float32),
+            kernel_norm=np.ones(size, dtype=np.float32),
+            counts=counts,
+            context_counts=counts.sum(axis=1),
+        )
+
+    model = ActionModel(TrainedModel(tuple(street_model(street) for street in range(4)), 0.001))
+    expected, tree = spread(corpus_strategy(model)), search_tree()
+    place = {node.text: int(tree.place[node.index]) for node in tree.nodes}
+    root = expected.actions[place[""]]
+    assert root == pytest.approx(np.array([0.5, 0.5, 0.5]) / 1.5, abs=0.01)  # mean strength one half
+    centres = (np.arange(N_CELLS) + 0.5) / N_CELLS
+    checked, bet = (expected.showdowns[1, place[text]] @ centres for text in ("cc/cc/cc/cc", "cc/rc/rc/rc"))
+    assert bet > 0.6 > 0.5 > checked
 
 
 def test_frequencies_decide_what_showdowns_are_expected():
