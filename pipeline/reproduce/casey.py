@@ -123,8 +123,11 @@ def _rows(learner: Learner) -> list[Row]:
         n_hands = (cut.stop - cut.start) * len(learner.sessions)
         rows.append(Row(group, f"phase {phase + 1}: result", found.mean, found.half_width, text, hands=n_hands))
     for phase in range(N_PHASES):
-        found = learner.fluctuation(learner.phase(phase))
-        rows.append(Row(group, f"phase {phase + 1}: fluctuation", found.mean, found.half_width, unit="sb"))
+        cut = learner.phase(phase)
+        found = learner.fluctuation(cut)
+        n_hands = (cut.stop - cut.start) * len(learner.sessions)
+        what = f"phase {phase + 1}: fluctuation"
+        rows.append(Row(group, what, found.mean, found.half_width, unit="sb", hands=n_hands))
     return rows + _share_rows(learner, group)
 
 
@@ -142,8 +145,10 @@ def _share_rows(learner: Learner, group: str) -> list[Row]:
         rows.append(_share(group, f"hands played, {place}", entered, asked & (seats == seat), published))
     rows.append(_share(group, "hands won of flops seen", won, flops, 40.0 if n == 8 else None))
     rows.append(_share(group, "showdowns won or split", won, shown))
-    uncontested = won.sum() / max(int(shown.sum()), 1) * 100.0
-    rows.append(Row(group, "all wins per showdown", float(uncontested), math.nan, 85.0 if n == 8 else None, unit="%"))
+    per_showdown = 100.0 * float((won & flops).sum()) / max(int(shown.sum()), 1)
+    published = 85.0 if n == 8 else None
+    what = "wins after the flop per showdown"
+    rows.append(Row(group, what, per_showdown, math.nan, published, unit="%", hands=int(shown.sum())))
     rows.append(
         _share(group, "raised blinds defended", learner.flags("defended"), learner.flags("raised_blind"), "most")
     )

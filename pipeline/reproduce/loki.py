@@ -1,7 +1,7 @@
 """Loki's self-play tournaments: two enhanced players against eight plain ones, ten at the table.
 
-Published (duplicate, 2,500 deals in ten rotations, 500 trials a simulation): generic opponent modelling +.031 +- .019
-sb/hand, simulation +.093 +- .040, both +.095 +- .045. As there, the plain player has neither.
+The tournament itself is `hardbot.arena.experiments`; the published one had 2,500 deals in ten rotations each and 500
+trials a simulation.
 """
 
 from __future__ import annotations
@@ -9,47 +9,36 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from pipeline.reproduce.matches import mean_of, play_table
+from hardbot.arena.experiments import PLAIN, loki_experiment
 from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows, rows_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PLAIN = "loki:simulate=no,generic=no,specific=no"
-PUBLISHED = {"generic modelling": (0.031, 0.019), "simulation": (0.093, 0.040), "both": (0.095, 0.045)}
-N_ENHANCED, N_SEATS = 2, 10
-BLOCK = 50
+WHAT = {"generic": "generic modelling", "simulation": "simulation", "both": "both"}
 FULL_DEALS, FULL_TRIALS = 2_500, 500
-QUICK_DEALS = {"generic modelling": 400, "simulation": 200, "both": 200}
-QUICK_TRIALS = 100
-
-
-def enhanced_spec(what: str, trials: int) -> str:
-    """The enhanced player of one of PUBLISHED."""
-    if what == "generic modelling":
-        return "loki:simulate=no,generic=yes,specific=no"
-    return f"loki:simulate=yes,trials={trials},generic={'yes' if what == 'both' else 'no'},specific=no"
+QUICK_DEALS = {"generic": 600, "simulation": 200, "both": 200}
+QUICK_TRIALS = 200
 
 
 def run(settings: Settings) -> Reproduction:
-    """Play the three tournaments."""
+    """Play the three tournaments; in one process, since its blocks would otherwise depend on the number of jobs."""
     start = time.perf_counter()
     trials = QUICK_TRIALS if settings.quick else FULL_TRIALS
     rows = []
-    for what, (value, spread) in PUBLISHED.items():
-        specs = [enhanced_spec(what, trials)] * N_ENHANCED + [PLAIN] * (N_SEATS - N_ENHANCED)
-        n_deals = QUICK_DEALS[what] if settings.quick else FULL_DEALS
-        result = play_table(specs, n_deals, settings, block=BLOCK)
-        found = mean_of(result, range(N_ENHANCED))
-        rows.append(Row("2 against 8", what, found.mean, found.half_width, value, spread, hands=result.hands))
+    for enhancement, what in WHAT.items():
+        n_deals = QUICK_DEALS[enhancement] if settings.quick else FULL_DEALS
+        settings.progress(f"loki with {what}: {10 * n_deals:,} hands")
+        (found,) = loki_experiment(n_deals, settings.seed, enhancements=[enhancement], trials=trials)
+        rows.append(Row("2 against 8", what, found.sb_per_hand, found.ci95, *found.published, hands=found.hands))
 
     def draw(figure: Figure) -> None:
         draw_rows(figure.subplots(), rows, "Enhanced Loki against plain Loki, ten at the table")
 
     notes = [
-        f"Winnings of the two enhanced players; {trials} trials a simulation; every deal in ten rotations.",
+        f"Winnings of the two enhanced players; {trials} trials a simulation; every deal in ten rotations, "
+        "intervals over deals.",
         f"Plain player: {PLAIN}.",
     ]
-    return Reproduction(
-        "loki", "Loki: enhanced against plain", rows, notes, time.perf_counter() - start, draw, rows_size(rows)
-    )
+    seconds = time.perf_counter() - start
+    return Reproduction("loki", "Loki: enhanced against plain", rows, notes, seconds, draw, rows_size(rows))

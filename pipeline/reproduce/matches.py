@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hardbot.arena.match import play_match
 from hardbot.arena.ring import RingResult, play_ring
@@ -53,9 +54,16 @@ def play_table(specs: Sequence[str], n_deals: int, settings: Settings, *, block:
 
 
 def mean_of(result: RingResult, entrants: Sequence[int]) -> Estimate:
-    """Mean winnings in sb a hand of some of a ring's players together, with an interval over the ring's own units."""
+    """Mean winnings in sb a hand of some of a ring's players together."""
+    weights = np.zeros(len(result.bots))
+    weights[list(entrants)] = 1.0 / len(entrants)
+    return contrast(result, weights)
+
+
+def contrast(result: RingResult, weights: ArrayLike) -> Estimate:
+    """Weighted sum of the players' winnings in sb a hand, with an interval over the ring's own units."""
     unit = len(result.bots) * _chips_per_sb(result)
-    by_deal = result.deal_chips[:, list(entrants)].mean(axis=1) / unit
+    by_deal = result.deal_chips @ np.asarray(weights, dtype=np.float64) / unit
     if result.interval == "deals":
         return estimate_mean(by_deal)
     parts = [by_deal[first : first + result.block] for first in range(0, len(by_deal), result.block)]

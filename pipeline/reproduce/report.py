@@ -47,7 +47,7 @@ class Row:
         return {
             "group": self.group,
             "what": self.what,
-            "measured": self.measured,
+            "measured": None if math.isnan(self.measured) else self.measured,
             "ci95": None if math.isnan(self.ci95) else self.ci95,
             "published": self.published,
             "published_ci95": self.published_ci95,

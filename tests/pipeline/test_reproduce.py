@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hardbot.arena.experiments import loki_experiment
 from hardbot.arena.ring import play_ring
 from hardbot.arena.sessions import play_session
 from hardbot.cli import app
 from hardbot.errors import BotError
 from pipeline.reproduce import EXPERIMENTS, casey, hardbot, loki, run_experiment, soarbot
-from pipeline.reproduce.matches import match_row, mean_of, play_table, random_names
+from pipeline.reproduce.matches import contrast, match_row, mean_of, play_table, random_names
 from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows, write_report
 
 
@@ -53,6 +54,9 @@ def test_mean_of_one_player_is_the_rings_own():
         assert found.mean == pytest.approx(result.sb_per_hand[entrant])
         assert found.half_width == pytest.approx(result.ci95[entrant])
     assert mean_of(result, [0, 1, 2]).mean == pytest.approx(0.0)
+    gap = contrast(result, [1.0, -1.0, 0.0])
+    assert gap.mean == pytest.approx(result.sb_per_hand[0] - result.sb_per_hand[1])
+    assert gap.half_width > result.ci95[0]
 
 
 def test_interval_is_over_blocks_where_a_bot_learns():
@@ -64,9 +68,17 @@ def test_interval_is_over_blocks_where_a_bot_learns():
 
 def test_published_values_are_those_of_the_documents():
     assert soarbot.published_bot_only() == pytest.approx(-0.102, abs=5e-4)
-    assert loki.PUBLISHED["both"] == (0.095, 0.045)
     assert hardbot.OPPONENTS["poki"] == "narrowly ahead"
     assert casey.PLAYED == {4: 37.0, 6: 37.0, 8: 31.0}
+
+
+def test_loki_rows_are_the_tournaments(monkeypatch):
+    monkeypatch.setattr(loki, "QUICK_DEALS", {"generic": 10})
+    monkeypatch.setattr(loki, "WHAT", {"generic": "generic modelling"})
+    (row,) = run_experiment("loki", Settings(seed=2, quick=True)).rows
+    wanted = loki_experiment(10, 2, enhancements=["generic"])[0]
+    assert (row.measured, row.ci95, row.hands) == (wanted.sb_per_hand, wanted.ci95, 100)
+    assert (row.published, row.published_ci95) == (0.031, 0.019)
 
 
 def test_casey_learner_is_summed_up_by_phase():
