@@ -21,6 +21,7 @@ from hardbot.commands import (
     reproduce,
     schedule,
     seedbots,
+    solver,
     tables,
     training,
 )
@@ -39,4 +40,5 @@ AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     seedbots.register,
     reproduce.register,
     live.register,
+    solver.register,
 )
