@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -244,18 +242,18 @@ from pathlib import Path
 from pipeline.ingest import ingest
 from pipeline.store import Store
 
-folder, path, statements, delay = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+folder, path, progress = map(Path, sys.argv[1:4])
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 class Doomed(Store):
-    left = statements
+    left, delay = -1, 0.0
 
     def count(self):
         self.left -= 1
         if self.left == 0:
-            threading.Timer(delay, die).start()
+            threading.Timer(self.delay, die).start()
 
     def run(self, *arguments):
         self.count()
@@ -265,26 +263,37 @@ class Doomed(Store):
         self.count()
         return super().query(*arguments, **named)
 
-with Doomed(path) as store:
-    ingest([folder], store)
-threading.Event().wait(10)
+def ingest_until_killed(statements, delay):
+    with Doomed(path) as store:  # also replays what the killed process before had committed
+        counts = store.table_counts()
+        assert counts["hands"] == store.value("SELECT coalesce(sum(n_hands), 0) FROM files")
+        with progress.open("a") as file:
+            print(counts["files"], file=file)
+        store.left, store.delay = statements, delay
+        ingest([folder], store)
+    threading.Event().wait(10)
+
+for point in sys.argv[4:]:
+    statements, delay = point.split(":")
+    child = os.fork()  # nothing but imports has happened yet, so there are no threads to lose
+    if child == 0:
+        ingest_until_killed(int(statements), float(delay))
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, status
 """
 
 
 def test_ten_kills_and_another_run_end_as_if_nothing_had_happened(logs, tmp_path, undisturbed):
     rng = np.random.default_rng(11)
-    path, progress = tmp_path / "s.duckdb", []
-    for _ in range(10):
-        statements, delay = int(rng.integers(4, 60)), float(rng.uniform(0, 0.003))
-        arguments = [str(logs), str(path), str(statements), str(delay)]
-        done = subprocess.run((sys.executable, "-c", _DOOMED, *arguments), capture_output=True, check=False)
-        assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-        with Store(path) as store:  # also replays what the killed process had committed
-            counts = store.table_counts()
-            assert counts["hands"] == store.value("SELECT coalesce(sum(n_hands), 0) FROM files")
-            progress.append(counts["files"])
-    assert progress == sorted(progress)
-    assert len(set(progress)) > 3
-    arguments = (*COMMAND, "ingest", str(logs), "--store", str(path))
-    subprocess.run(arguments, check=True, capture_output=True, env=os.environ | {"NO_COLOR": "1"})
+    path, progress = tmp_path / "s.duckdb", tmp_path / "progress"
+    points = [f"{rng.integers(1, 25)}:{rng.uniform(0, 0.003):.5f}" for _ in range(10)]
+    arguments = (sys.executable, "-c", _DOOMED, str(logs), str(path), str(progress), *points)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    files = [int(line) for line in progress.read_text().split()]
+    assert len(files) == len(points)
+    assert files == sorted(files)
+    assert len(set(files)) > 3
+    subprocess.run((*COMMAND, "ingest", str(logs), "--store", str(path)), check=True, capture_output=True)
     assert_same_state(undisturbed, state(path))
