@@ -47,7 +47,7 @@ def gauntlet_page(document: Mapping[str, Any]) -> str:
     )
 
 
-_CUMULATIVE = "sb won over the match, luck of the board taken off; band: 95% of a match of no skill around this line."
+_CUMULATIVE = "sb won over the match, luck of the board taken off; band: 95% sampling error of the sum so far."
 _LEARNING = "sb a hand by position within a block (an opponent's memory starts empty with each), with 95% bars."
 
 

@@ -30,7 +30,7 @@ HERO = "hardbot"
 OPPONENTS = ("poki", "sparbot", "vexbot", "rulebot", "always_call", "always_raise")
 NIGHTLY_PAIRS = 500
 SCHEMA = 1
-_CURVE_POINTS = 20
+_CURVE_POINTS = 10
 _PATH_POINTS = 160
 
 
@@ -168,8 +168,8 @@ def row_of(standing: Standing) -> dict[str, Any]:
         "blocks": len(standing.blocks),
         "model": standing.fixture.model,
         "specs": list(standing.fixture.specs),
-        "seconds": seconds,
-        "hands_per_second": 2 * standing.pairs / seconds if seconds else math.nan,
+        "cpu_seconds": seconds,
+        "hands_per_cpu_second": 2 * standing.pairs / seconds if seconds else math.nan,
         "decision_ms": _decision_ms(standing),
     }
     return {key: _plain(value) for key, value in row.items()}
@@ -193,7 +193,7 @@ def _decision_ms(standing: Standing) -> list[float] | None:
 
 
 def curve_of(standing: Standing) -> dict[str, Any]:
-    """Learning curve (hands of a block in twentieths, mean over blocks) and cumulative winnings, as plain data."""
+    """Learning curve (hands of a block in tenths, mean over blocks) and cumulative winnings, as plain data."""
     size = standing.settings.block
     whole = [values for values in standing.pair_values() if len(values) == size]
     curve = []

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from hardbot.arena.blocks import DEFAULT_BLOCK, block_sizes, run_blocks
 from hardbot.arena.chance import chance_generator, deal_equities, street_luck
 from hardbot.arena.deals import deal_block
+from hardbot.arena.entrants import spec_labels
 from hardbot.arena.heads_up import seat0_chips
 from hardbot.arena.match import MatchPlan, plan_match, play_block
 from hardbot.arena.statistics import Estimate, anytime_half_width, estimate_blocks, estimate_mean
@@ -83,7 +84,7 @@ class BlockScore:
     raw_sb: Floats  # (deals,) mean of a pair's two hands
     luck_sb: Floats  # (deals,) the cards' share in it
     styles: tuple[Style, Style]
-    seconds: float
+    seconds: float  # of processor time, bots' set-up included
     act_seconds: tuple[float, float]
     decisions: tuple[int, int]
 
@@ -220,9 +221,13 @@ def _tasks(standings: Sequence[Standing]) -> Iterator[int]:
 def _play_task(plan: _SeriesPlan, task: int) -> tuple[int, BlockScore]:
     index, which = divmod(task, len(plan.matches))
     match = replace(plan.matches[which], names=random_names(plan.matches[which].seed, index))
-    start = time.perf_counter()
-    outcome = play_block(match, index)
-    seconds = time.perf_counter() - start
+    start = time.process_time()
+    try:
+        outcome = play_block(match, index)
+    except ArenaError as error:
+        who = ", ".join(f"{name} is {bot}" for name, bot in zip(match.names, spec_labels(match.specs), strict=True))
+        raise ArenaError(f"{error} ({who})") from error
+    seconds = time.process_time() - start
     return which, score_block(match, index, outcome.ends, seconds, outcome.seconds, outcome.decisions)
 
 

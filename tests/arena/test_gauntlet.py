@@ -40,7 +40,7 @@ def fixtures(*opponents, hero="random"):
 
 def facts(standings):
     """Everything about a result but the time it took."""
-    timing = {"seconds", "hands_per_second", "decision_ms"}
+    timing = {"cpu_seconds", "hands_per_cpu_second", "decision_ms"}
     return [{k: v for k, v in row_of(standing).items() if k not in timing} for standing in standings]
 
 
@@ -111,7 +111,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_result(tmp_path):
     assert 3 <= played < 48
     resumed = json.loads(run(*command, *state).stdout)
     fresh = json.loads(run(*command, "--fresh").stdout)
-    timing = {"seconds", "hands_per_second", "decision_ms"}
+    timing = {"cpu_seconds", "hands_per_cpu_second", "decision_ms"}
     for one, two in zip(resumed["rows"], fresh["rows"], strict=True):
         assert {k: v for k, v in one.items() if k not in timing} == {k: v for k, v in two.items() if k not in timing}
     assert resumed["styles"] == fresh["styles"]
@@ -189,6 +189,22 @@ def test_bots_sit_under_new_names_in_every_block_and_without_memory():
     assert {frozenset(players) for players in met} == {frozenset(random_names(9, block)) for block in range(3)}
     assert not any("spy" in name or "random" in name for players in met for name in players)
     assert [bot.hands for bot in made if bot.hands] == [10] * 6
+
+
+def test_a_failing_bot_is_named_in_spite_of_its_borrowed_name():
+    class Broken(AlwaysCall):
+        def table_policy(self):
+            return None
+
+        def act(self, view, rng):
+            raise ValueError("no idea")
+
+    FACTORIES["broken"] = lambda spec: Broken()
+    try:
+        with pytest.raises(ArenaError, match=r"got ValueError: no idea .* is broken:x"):
+            play_series([Fixture("b", "random", ("broken:x", "random"))], SeriesSettings(10, seed=9, block=10))
+    finally:
+        del FACTORIES["broken"]
 
 
 def test_learners_get_their_interval_over_blocks():
