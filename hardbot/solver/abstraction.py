@@ -14,8 +14,10 @@ on first use, about a minute without the feature tables and some seconds with th
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -39,6 +41,7 @@ MAX_BUCKETS = 2_000
 _E, _E2 = FEATURE_COLUMNS.index("e"), FEATURE_COLUMNS.index("e2")
 _SAMPLE_BOARDS = {3: 400, 4: 4_000}
 _SAMPLE_HANDS = 200_000
+_BOARDS_AT_ONCE = 64
 Progress = Callable[[str, int, int], None]  # what, done, total
 
 
@@ -147,12 +150,18 @@ def _filler(index: BoardIndex, centroids: Rows, progress: Progress | None) -> Ca
     street = "flop" if index.cards.shape[1] == 3 else "turn"
 
     def fill(table: NDArray[np.int16]) -> None:
-        found = np.empty(N_HOLES, dtype=np.int16)
-        for number, cards in enumerate(index.cards):
-            nearest(_board_points(cards), centroids, found)
-            table[number] = found
-            if progress is not None and (number % 64 == 0 or number + 1 == len(index.cards)):
-                progress(f"{street} buckets", number + 1, len(index.cards))
+        def work(first: int) -> int:
+            last = min(first + _BOARDS_AT_ONCE, len(index.cards))
+            for number in range(first, last):
+                found = np.empty(N_HOLES, dtype=np.int16)
+                nearest(_board_points(index.cards[number]), centroids, found)
+                table[number] = found
+            return last
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for done in pool.map(work, range(0, len(index.cards), _BOARDS_AT_ONCE)):
+                if progress is not None:
+                    progress(f"{street} buckets", done, len(index.cards))
 
     return fill
 
