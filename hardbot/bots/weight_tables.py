@@ -14,7 +14,9 @@ depends on the board alone.
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -23,17 +25,20 @@ from numpy.typing import NDArray
 from hardbot.bots.base import Bot
 from hardbot.bots.income import INCOME_PERCENTILE
 from hardbot.bots.poki_kernels import board_values, one_card_potential, reweight, strength_against
+from hardbot.errors import BotError
 from hardbot.game.betting import Betting
 from hardbot.game.cards import HOLE_CARDS, N_HOLES
 from hardbot.game.hand import HandResult, View
 from hardbot.game.rules import BOARD_SIZES, CALL, FOLD, RAISE
+from hardbot.game.storage import write_whole
 
 DEFAULT_FREQUENCIES: NDArray[np.float64] = np.array(
     [[0.0, 0.5, 0.5], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1]]
 )  # (bets to call 0, 1, 2+; fold, call, raise)
 ENOUGH = 20  # observations of a round after which it stands for itself
 NO_INFORMATION = 0.05  # an action nearly everybody would take says nothing
-_BOARDS = 6_000  # remembered boards, about 16 kB each
+_BOARDS = 3_300  # remembered boards, 19 kB each: a block of 1,000 deals finds its own again on its second side
+MEMORY_SCHEMA = "action-frequencies-1"
 Triple = tuple[float, float, float]
 Potential = TypeVar("Potential", float, NDArray[np.float32])
 
@@ -69,8 +74,11 @@ class Frequencies:
 
     __slots__ = ("counts",)
 
-    def __init__(self) -> None:
-        self.counts = [[[0, 0, 0] for _ in range(3)] for _ in range(4)]
+    def __init__(self, counts: object = None) -> None:
+        table = np.zeros((4, 3, 3)) if counts is None else np.asarray(counts)
+        if table.shape != (4, 3, 3) or (table < 0).any():
+            raise ValueError(f"counts of shape {table.shape}")
+        self.counts: list[list[list[int]]] = table.astype(int).tolist()
 
     def add(self, street: int, bets: int, action: int) -> None:
         """Count one action; `bets` is 0, 1 or 2."""
@@ -168,6 +176,21 @@ class ModellingBot(Bot):
     def end_hand(self, view: View, result: HandResult) -> None:
         """The hand's notes are of no use any more."""
         self._pending.clear()
+
+    def save_memory(self, path: Path) -> None:
+        """Write the counts of every player seen, as JSON."""
+        counts = {player: known.counts for player, known in sorted(self._players.items())}
+        write_whole(path, json.dumps({"schema": MEMORY_SCHEMA, "players": counts}).encode())
+
+    def load_memory(self, path: Path) -> None:
+        """Take up counts written before."""
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document["schema"] != MEMORY_SCHEMA:
+                raise ValueError(f"schema {document['schema']!r}")
+            self._players = {str(player): Frequencies(counts) for player, counts in document["players"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BotError(f"expected frequencies as written by {self.name} in {path}, got {error!r}") from error
 
     def frequencies(self, player: str, street: int, bets: int) -> list[float]:
         """What this player does in this context as far as it is known."""

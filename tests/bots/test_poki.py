@@ -30,6 +30,7 @@ from hardbot.bots.weight_tables import (
     reasonable_weights,
     two_cards,
 )
+from hardbot.errors import BotError
 from hardbot.game.betting import Betting, parse_betting
 from hardbot.game.cards import CLASS_TEXT, HOLE_CARDS, N_HOLES, compatible_holes, hole_index, parse_board, parse_hole
 from hardbot.game.features import UNIFORM, weighted_strength
@@ -288,6 +289,18 @@ def test_specific_modelling_stops_believing_one_who_always_raises():
     view = walk(bot, "r", "7h2d")
     assert np.ptp(believed) > 0.5
     assert np.ptp(bot.weights(view)[1 - view.seat]) == 0.0
+
+
+def test_memory_survives_a_file(tmp_path):
+    bot, other = Poki(), Poki()
+    for _ in range(30):
+        walk(bot, "r", "7h2d")
+    bot.save_memory(tmp_path / "memory.json")
+    other.load_memory(tmp_path / "memory.json")
+    assert other.frequencies("b", 0, 1) == bot.frequencies("b", 0, 1) == [0.0, 0.0, 1.0]
+    (tmp_path / "memory.json").write_text('{"schema": "action-frequencies-1", "players": {"b": [1, 2]}}')
+    with pytest.raises(BotError, match="expected frequencies as written by poki"):
+        other.load_memory(tmp_path / "memory.json")
 
 
 def test_semi_bluff_goes_on_until_somebody_bets():
