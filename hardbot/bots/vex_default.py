@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hardbot.model.likelihood import ActionModel
 
 PRIORS = ("default", "corpus")
-_NOISE = 0.15  # share of the uniform distribution in the plain player's play
-_SLOPE = 0.1  # half-width of the plain player's thresholds
+_NOISE = 0.1  # share of the uniform distribution in the plain player's play
+_SLOPE = 0.06  # half-width of the plain player's thresholds
 _BOARDS = 24  # per street, to see which buckets hands of a strength are in
 _SEED = 2010
 _PREFLOP_PLACES = 32  # decisions, folds and flops: 22 of them
