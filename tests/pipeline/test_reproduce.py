@@ -92,18 +92,19 @@ def test_casey_learner_is_summed_up_by_phase():
     assert novelty[0] > 0.8
 
 
-def test_casey_report_has_figure_table_and_json(tmp_path, monkeypatch):
+def test_command_writes_figure_table_and_json(tmp_path, monkeypatch):
     monkeypatch.setattr(casey, "QUICK_HANDS", 300)
     monkeypatch.setattr(casey, "TABLES", (4, 8))
-    settings = Settings(seed=3, quick=True)
-    result = run_experiment("casey", settings)
-    files = write_report(result, settings, tmp_path / "out")
-    assert (tmp_path / "out" / "casey.png").stat().st_size > 10_000
-    assert (tmp_path / "out" / "casey.svg").read_text().startswith("<?xml")
-    text = (tmp_path / "out" / "casey.md").read_text()
-    assert "hardbot reproduce casey --quick --seed 3" in text
-    document = json.loads((tmp_path / "out" / "casey.json").read_text())
-    assert set(files) == {"png", "svg", "md", "json"}
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["reproduce", "casey", "--quick", "--seed", "3", "--out", str(out), "--json"])
+    assert done.exit_code == 0
+    document = json.loads(done.output)
+    files = document.pop("files")
+    assert files == {kind: str(out / f"casey.{kind}") for kind in ("png", "svg", "md", "json")}
+    assert document == json.loads((out / "casey.json").read_text())
+    assert (out / "casey.png").stat().st_size > 10_000
+    assert (out / "casey.svg").read_text().startswith("<?xml")
+    assert "hardbot reproduce casey --quick --seed 3" in (out / "casey.md").read_text()
     rows = {(row["group"], row["what"]): row for row in document["rows"]}
     assert rows["8 players", "hands played, button"]["published"] == 35.0
     assert rows["8 players", "hands played, first to act"]["published"] == 13.0
