@@ -175,6 +175,32 @@ def test_a_store_in_use_is_one_line_and_nothing_is_lost(store, tmp_path):
     assert not (tmp_path / "models").exists()
 
 
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+from hardbot.cli import main
+main()
+"""
+
+
+def test_a_full_disk_is_one_line_and_the_second_run_completes(store, tmp_path):
+    arguments = ["train", "--store", str(store), "--models", str(tmp_path / "models"), "--k", "8"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "4000", *arguments], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "File too large" in done.stderr
+    assert not (tmp_path / "models" / "current").exists()
+    again = train(store, tmp_path / "models", small())
+    assert (
+        again.path.joinpath("arrays.npz").read_bytes()
+        == train(store, tmp_path / "b", small()).path.joinpath("arrays.npz").read_bytes()
+    )
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == sorted([again.model_id, "current"])
+
+
 def test_train_and_models_print_json(store, tmp_path):
     models = ["--models", str(tmp_path / "models")]
     arguments = ["train", "--store", str(store), *models, "--k", "8", "--score-hands", "10", "--json"]
