@@ -16,8 +16,8 @@ from hardbot.errors import ModelError
 from pipeline.buckets import FEATURE_SETS
 from pipeline.dataset import TEST, Corpus, split
 from pipeline.em import Expectation, fit_model, public_nats
-from pipeline.selection import fit_all_buckets
 from pipeline.score import Likelihoods, action_nats
+from pipeline.selection import fit_all_buckets
 from pipeline.settings import ModelSettings
 
 Progress = Callable[[str, int, int], None]

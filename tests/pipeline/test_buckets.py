@@ -9,7 +9,6 @@ from hardbot.errors import ModelError
 from hardbot.game.feature_tables import FEATURE_COLUMNS
 from pipeline.buckets import FEATURE_SETS, VECTOR_COLUMNS, fit_buckets, useful_columns
 
-
 E, E2, PPOT, NPOT = (FEATURE_COLUMNS.index(name) for name in VECTOR_COLUMNS)
 
 
