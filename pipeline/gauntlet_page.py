@@ -37,8 +37,9 @@ def gauntlet_page(document: Mapping[str, Any]) -> str:
     parts.append(_cross_table(document) if cross else _results_table(document))
     parts += ["<h2>Styles</h2>", _style_table(document["styles"])]
     parts += ["<h2>Cumulative winnings</h2>", _figure(_draw_cumulative, document["curves"], _CUMULATIVE)]
-    if any(curve["learning"] for curve in document["curves"]):
-        parts += ["<h2>Learning curves</h2>", _figure(_draw_learning, document["curves"], _LEARNING)]
+    learners = [curve for curve in document["curves"] if curve["learns"] and curve["learning"]]
+    if learners:
+        parts += ["<h2>Learning curves</h2>", _figure(_draw_learning, learners, _LEARNING)]
     body = "\n".join(parts)
     head = f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
     return (
@@ -48,7 +49,7 @@ def gauntlet_page(document: Mapping[str, Any]) -> str:
 
 
 _CUMULATIVE = "sb won over the match, luck of the board taken off; band: 95% sampling error of the sum so far."
-_LEARNING = "sb a hand by position within a block (an opponent's memory starts empty with each), with 95% bars."
+_LEARNING = "sb a hand by position within a block (memories start empty with each) where a bot learns, with 95% bars."
 
 
 def _facts(document: Mapping[str, Any]) -> str:
@@ -103,7 +104,7 @@ def _cross_table(document: Mapping[str, Any]) -> str:
     for row in document["rows"]:
         half = _number(row["ci95"], ".3f")
         for sign, a, b in ((1, row["hero"], row["opponent"]), (-1, row["opponent"], row["hero"])):
-            mean = sign * row["sb_per_hand"]
+            mean = sign * row["sb_per_hand"] + 0.0  # no -0.000
             verdict = row["verdict"] if sign > 0 else {"won": "lost", "lost": "won"}.get(row["verdict"], "open")
             cells[a, b] = f'<span class="{verdict}">{mean:+.3f}</span><br><small>±{half}</small>'
             totals[a].append(mean)

@@ -240,7 +240,10 @@ def document_of(
         "unseen": unseen,
         "rows": [row_of(standing) for standing in standings],
         "styles": {bot: style.to_json() for bot, style in styles.items()},
-        "curves": [{"hero": s.fixture.hero, "opponent": s.fixture.opponent} | curve_of(s) for s in standings],
+        "curves": [
+            {"hero": s.fixture.hero, "opponent": s.fixture.opponent, "learns": s.learns} | curve_of(s)
+            for s in standings
+        ],
     }
 
 

@@ -150,8 +150,10 @@ class Standing:
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval says; of a sequential series the confidence sequence."""
+        """What the interval says; of a sequential series the confidence sequence. Two blocks of a learner say nothing."""
         estimate = self.estimate()
+        if self.learns and len(self.blocks) < MIN_BLOCKS:
+            return "open"
         half = self.anytime_half_width() if self.settings.sequential else estimate.half_width
         if math.isnan(half) or abs(estimate.mean) <= half:
             return "open"

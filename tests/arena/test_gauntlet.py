@@ -275,12 +275,21 @@ def test_document_is_plain_json_with_everything_needed_to_repeat_it(played):
 def test_page_needs_no_network_and_shows_every_match(played):
     for document in played:
         page = gauntlet_page(document)
-        assert page.count("<svg") == 2
+        assert page.count("<svg") == 1
         assert not re.search(r"<script|<link|@import|(?:src|href)=[\"']?(?:https?:)?//", page)
         for row in document["rows"]:
             assert f"{row['sb_per_hand']:+.3f}" in page
             assert row["opponent"] in page
         assert gauntlet_page(document) == page
+
+
+def test_page_draws_the_learning_curve_of_a_learner_and_two_blocks_decide_nothing():
+    settings = SeriesSettings(10, seed=9, block=5)
+    (standing,) = play_series([Fixture("vexbot", "always_fold", ("vexbot", "always_fold"))], settings)
+    document = document_of("gauntlet", [standing], settings)
+    assert gauntlet_page(document).count("<svg") == 2
+    assert [point["hand"] for point in document["curves"][0]["learning"]] == [1, 2, 3, 4, 5]
+    assert document["rows"][0]["verdict"] == "open"
 
 
 def test_results_are_stored_once_and_published(played, tmp_path):
