@@ -15,7 +15,7 @@ from hardbot.game.rules import HEADS_UP, ring
 from hardbot.live.acpc_client import play_at_dealer
 from hardbot.live.dealer import Dealer, Limits
 
-QUICK = Limits(answer_s=0.4, hand_s=2.0, start_s=5.0, max_illegal=5)
+QUICK = Limits(answer_s=1.0, max_illegal=5)  # the other player must be in time even on a busy machine
 
 
 class Client(threading.Thread):
@@ -163,7 +163,7 @@ def test_too_many_illegal_answers_forfeit(tmp_path):
                 connection.sendall(f"{state}:fold\r\n".encode())
 
     log = tmp_path / "m.log"
-    result = match(talk, log=log)
+    result = match(talk, limits=Limits(max_illegal=5), log=log)
     assert (result.forfeit.player, result.forfeit.hand) == ("peer", 1)
     assert result.forfeit.reason == "expected at most 5 illegal answers, got more"
     assert result.hands == 1  # the hand in play does not count
@@ -198,7 +198,7 @@ def test_garbage_without_end_forfeits_in_time():
     result = match(talk)
     assert result.forfeit.player == "peer"
     assert "got only other lines" in result.forfeit.reason
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
 
 
 def test_a_line_without_end_forfeits():
@@ -214,7 +214,7 @@ def test_a_line_without_end_forfeits():
 def test_a_silent_peer_forfeits():
     result = match(lambda connection, lines: list(lines))
     assert (result.forfeit.player, result.hands) == ("peer", 0)
-    assert "expected a line from peer within 0.4 s, got nothing" in result.forfeit.reason
+    assert "expected a line from peer within 1 s, got nothing" in result.forfeit.reason
     assert result.net_chips == (0, 0)
     assert result.to_json()["p99_ms"][0] is None
 
@@ -234,10 +234,10 @@ def test_a_slow_peer_forfeits_by_the_time_of_a_hand():
         for line in lines:
             state = line.decode().strip()
             if is_asked(state):
-                time.sleep(0.15)
+                time.sleep(0.4)
                 connection.sendall(f"{state}:c\r\n".encode())
 
-    result = match(talk, limits=Limits(answer_s=5.0, hand_s=0.4))
+    result = match(talk, limits=Limits(answer_s=5.0, hand_s=1.0))
     assert (result.forfeit.player, result.forfeit.hand) == ("peer", 0)
     assert result.forfeit.reason.startswith("expected a line from peer within 0.")
 
@@ -247,10 +247,10 @@ def test_a_slow_peer_forfeits_by_the_average_of_the_match():
         for line in lines:
             state = line.decode().strip()
             if is_asked(state):
-                time.sleep(0.03)
+                time.sleep(0.1)
                 connection.sendall(f"{state}:c\r\n".encode())
 
-    result = match(talk, n_hands=20, limits=Limits(per_hand_s=0.02))
+    result = match(talk, n_hands=20, limits=Limits(per_hand_s=0.1))
     assert result.forfeit.player == "peer"
     assert 1 <= result.hands < 19
 
