@@ -150,7 +150,7 @@ class Standing:
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval says; of a sequential series the confidence sequence. Two blocks of a learner say nothing."""
+        """What the interval (sequential: the confidence sequence) says; two blocks of a learner say nothing."""
         estimate = self.estimate()
         if self.learns and len(self.blocks) < MIN_BLOCKS:
             return "open"
