@@ -107,8 +107,8 @@ def _street_habits(
     p = shrink(pooled, trust * first + (1.0 - trust) * base, settings.taus[0])
     legal = contexts.legal[: len(counts)]
     uniform = (legal / legal.sum(axis=1, keepdims=True))[:, None, :]
-    mixed: Floats = (1.0 - settings.floor) * p + settings.floor * uniform
-    return mixed * legal[:, None, :]
+    mixed: Floats = ((1.0 - settings.floor) * p + settings.floor * uniform) * legal[:, None, :]
+    return mixed / mixed.sum(axis=2, keepdims=True)
 
 
 def _by_node(strategy: Strategy, street: int) -> Floats:
