@@ -533,3 +533,48 @@ def test_recorded_tables_take_more_raises_and_free_folds_but_presets_do_not():
         assert replay(HEADS_UP_IRC, False, text).error
         assert not replay(HEADS_UP_IRC, True, text).error
     assert replay(ring(3), True, "ccc/ff").live == (False, False, True)
+
+
+# ---- damage
+
+
+def damaged(data, rng):
+    """The bytes with a few of them changed, doubled, lost or cut off."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 5)):
+        place, length = int(rng.integers(len(data))), int(rng.integers(1, 40))
+        kind = rng.integers(4)
+        if kind == 0:
+            data[place] = int(rng.choice(list(b"09|:/rcfkQAB-[]', p\n\xe9\x00")))
+        elif kind == 1:
+            data[place:place] = data[length : 2 * length]
+        elif kind == 2:
+            del data[place : place + length]
+        else:
+            del data[max(1, place) :]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("format_name", ["dealer-log", "2009-log", "irc", "phh"])
+def test_damage_anywhere_is_rejects_or_an_error_and_the_counts_add_up(format_name, tmp_path, store):
+    texts = {
+        "dealer-log": "\n".join([HEADER, SHOWDOWN, FOLD] * 3),
+        "2009-log": "## type: limit\n" + "p2|p1:1:rf:3hTs|AdQd:-10|10\n" * 3,
+        "phh": f"[1]\n{PHH}[2]\n{heads_up_phh([5, 10], ['p2 cbr 20', 'p1 f'])}",
+    }
+    rng, n_rejects = np.random.default_rng(3), 0
+    for number in range(25):
+        if format_name == "irc":
+            files = month_files([IRC_SHOWDOWN, IRC_FOLD, IRC_RING, IRC_LEAVES])
+            name = sorted(files)[number % len(files)]
+            path = write_folder(tmp_path / str(number), files | {name: damaged(files[name], rng)})
+        else:
+            path = tmp_path / str(number)
+            path.write_bytes(damaged(texts[format_name].encode(), rng))
+        report = ingest_file(store, path, format=format_name)  # checks its own counts
+        n_rejects += report.n_rejects
+        assert set(report.rejects) <= set(REJECT_CODES)
+    assert n_rejects > 10
+    counts = store.table_counts()
+    assert counts["hands"] == store.value("SELECT sum(n_hands) FROM files")
+    assert counts["rejects"] == store.value("SELECT sum(n_rejects) FROM files")
