@@ -58,6 +58,7 @@ class TrainOptions:
     held_out: tuple[str, ...] = ()  # GLOBs of matches to score on instead of the usual split
     promote: bool = False  # even if it scores worse than the current model
     score_hands: int = SCORE_HANDS
+    record: bool = True  # in the store's tables
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -75,6 +76,7 @@ def options_from_json(data: Mapping[str, Any]) -> TrainOptions:
             matches=None if data["matches"] is None else tuple(data["matches"]),
             promote=bool(data["promote"]),
             score_hands=int(data["score_hands"]),
+            record=bool(data["record"]),
             **lists,
         )
     except (KeyError, TypeError, ValueError) as error:

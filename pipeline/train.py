@@ -23,7 +23,8 @@ from typing import Any, TypeVar
 
 import hardbot
 import pipeline
-from hardbot.model.artifact import load_model, save_model
+from hardbot.errors import ModelError
+from hardbot.model.artifact import MANIFEST, load_model, save_model
 from pipeline.blocks import WORK
 from pipeline.dataset import corpus_fingerprint
 from pipeline.publish import current_model
@@ -69,7 +70,7 @@ class Job:
     @property
     def key(self) -> str:
         """Name of the job's results: everything they depend on, where they lie left out."""
-        options = replace(self.options, promote=False).to_json()
+        options = replace(self.options, promote=False, record=True).to_json()
         parts = json.dumps([options, self.corpus, self.code, self.warm_from], sort_keys=True)
         return hashlib.sha256(parts.encode()).hexdigest()[:24]
 
@@ -168,7 +169,8 @@ def publish_stage(job: Job, choice: Mapping[str, Any], counts: Path, scores: Map
     chosen = Choice(settings_from_json(choice["settings"]), list(choice["curve"]))
     model = load_model(counts)
     notes = notes_for(model, chosen, dict(scores))
-    published, current_nats = publish(model, notes, division(job), job.models, job.store, job.options)
+    recorded = job.store if job.options.record else None
+    published, current_nats = publish(model, notes, division(job), job.models, recorded, job.options)
     return TrainReport(
         model_id=published.model_id,
         path=published.path,
@@ -233,6 +235,21 @@ def train(
     return replace(report, n_features_added=added, seconds=clock.seconds)
 
 
+def train_to(
+    store: Path, out: Path, options: TrainOptions | None = None, progress: Progress | None = None
+) -> TrainReport:
+    """Train a model into a folder of its own, in place of what is there; nothing is promoted or recorded."""
+    if out.exists() and not (out / MANIFEST).is_file():
+        raise ModelError(f"expected no folder, or that of a model, to write to, got {out}")
+    workshop = out.parent / f".{out.name}.training"
+    report = train(store, workshop, replace(options or TrainOptions(), record=False), progress)
+    if out.exists():
+        shutil.rmtree(out)
+    report.path.rename(out)
+    shutil.rmtree(workshop)
+    return replace(report, path=out, promoted=False, reason="written where asked")
+
+
 class _Clock:
     """Seconds by step."""
 
@@ -247,4 +264,4 @@ class _Clock:
         return result
 
 
-__all__ = ["Job", "TrainOptions", "TrainReport", "make_job", "prepare", "train"]
+__all__ = ["Job", "TrainOptions", "TrainReport", "make_job", "prepare", "train", "train_to"]

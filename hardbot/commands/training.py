@@ -57,6 +57,9 @@ def train(
     held_out: Annotated[
         list[str] | None, typer.Option(help="Score on matches like this (GLOB) instead of the usual tenth.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the model to this folder instead; nothing is promoted.")
+    ] = None,
     promote: Annotated[bool, typer.Option("--promote", help="Make it current even if it scores worse.")] = False,
     score_hands: Annotated[int, typer.Option(help="Held-out hands whose ranges are scored.")] = 4_000,
     study: Annotated[
@@ -73,7 +76,7 @@ def train(
     from hardbot.model.artifact import user_models
     from pipeline.selection import Grid, plot_curve
     from pipeline.store import default_store_path
-    from pipeline.train import TrainOptions
+    from pipeline.train import TrainOptions, train_to
     from pipeline.train import train as run_training
 
     options = TrainOptions(
@@ -92,7 +95,10 @@ def train(
         if study is not None:
             _show_study(study, _run_study(study, store_path, options, progress), as_json)
             return
-        report = run_training(store_path, folder, options, progress)
+        if out is not None:
+            report = train_to(store_path, out, options, progress)
+        else:
+            report = run_training(store_path, folder, options, progress)
     if plot is not None:
         from hardbot.model.artifact import load_model
 

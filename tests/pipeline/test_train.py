@@ -23,7 +23,7 @@ from pipeline.selection import Grid
 from pipeline.settings import ModelSettings
 from pipeline.steps import TrainOptions, options_from_json, prepare, retrain_options
 from pipeline.store import Store
-from pipeline.train import WORK, job_from_json, make_job, train
+from pipeline.train import WORK, job_from_json, make_job, train, train_to
 
 
 def small(k: int = 8, **changes) -> TrainOptions:
@@ -110,6 +110,19 @@ def test_hands_of_an_unseen_player_are_left_out(store):
     assert corpus_fingerprint(store) != corpus_fingerprint(store, without_players=("rare",))
     with pytest.raises(ModelError, match="got none that fit"):
         load_corpus(store, without_players=("tight",))
+
+
+def test_a_model_for_one_purpose_goes_into_its_own_folder(store, tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(ModelError, match="expected no folder, or that of a model"):
+        train_to(store, tmp_path / "taken", small())
+    for k in (4, 8):  # the second takes the first one's place
+        report = train_to(store, tmp_path / "unseen-x", small(k=k))
+        assert load_model(tmp_path / "unseen-x").manifest["k"] == [169, k, k, k]
+        assert (report.path, report.promoted) == (tmp_path / "unseen-x", False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hands.duckdb", "taken", "unseen-x"]
+    with Store(store, read_only=True) as reader:
+        assert reader.value("SELECT count(*) FROM models") == 0
 
 
 def test_a_worse_model_is_kept_but_not_promoted(store, tmp_path):
