@@ -108,7 +108,8 @@ def _street_habits(
     legal = contexts.legal[: len(counts)]
     uniform = (legal / legal.sum(axis=1, keepdims=True))[:, None, :]
     mixed: Floats = ((1.0 - settings.floor) * p + settings.floor * uniform) * legal[:, None, :]
-    return mixed / mixed.sum(axis=2, keepdims=True)
+    normalised: Floats = mixed / mixed.sum(axis=2, keepdims=True)
+    return normalised
 
 
 def _by_node(strategy: Strategy, street: int) -> Floats:
