@@ -40,7 +40,7 @@ def run(settings: Settings) -> Reproduction:
         rows.append(match_row(spec, opponent, n_pairs, settings, block=block, label=label, published=text))
 
     def draw(figure: Figure) -> None:
-        draw_rows(figure.subplots(), rows, "HardBot's gauntlet")
+        draw_rows(figure, rows, "HardBot's gauntlet")
 
     notes = [
         f"Duplicate matches in blocks of {block:,} deals; intervals over blocks. Nobody keeps memory between blocks.",

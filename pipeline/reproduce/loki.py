@@ -39,7 +39,7 @@ def run(settings: Settings) -> Reproduction:
         rows.append(Row("2 against 8", what, found.sb_per_hand, found.ci95, value, spread, hands=found.hands))
 
     def draw(figure: Figure) -> None:
-        draw_rows(figure.subplots(), rows, "Enhanced Loki against plain Loki, ten at the table")
+        draw_rows(figure, rows, "Enhanced Loki against plain Loki, ten at the table")
 
     notes = [
         f"Winnings of the two enhanced players; {trials} trials a simulation; every deal in ten rotations, "

@@ -27,7 +27,7 @@ def run(settings: Settings) -> Reproduction:
     rows = [match_row(hero, opponent, n_pairs, settings, block=block) for hero in HEROES for opponent in OPPONENTS]
 
     def draw(figure: Figure) -> None:
-        draw_rows(figure.subplots(), rows, "PokaBayes heads-up")
+        draw_rows(figure, rows, "PokaBayes heads-up")
 
     notes = [
         f"Duplicate matches in blocks of {block:,} deals; intervals over pairs, or over blocks where a bot learns.",

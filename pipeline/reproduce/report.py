@@ -154,8 +154,9 @@ def save_figure(draw: Callable[[Figure], None], size: tuple[float, float], paths
             figure.savefig(path, dpi=120, metadata=metadata)
 
 
-def draw_rows(axes: Axes, rows: Sequence[Row], title: str) -> None:
+def draw_rows(figure: Figure, rows: Sequence[Row], title: str) -> None:
     """Measured values with intervals, published ones as open squares, a line each; rows from top to bottom."""
+    axes: Axes = figure.subplots()
     places = list(range(len(rows)))[::-1]
     axes.axvline(0.0, color=MUTED, linewidth=0.8)
     for place, row in zip(places, rows, strict=True):
@@ -189,7 +190,7 @@ def draw_rows(axes: Axes, rows: Sequence[Row], title: str) -> None:
     axes.set_xlabel("small bets a hand")
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.6, 1.0), ncols=2, borderaxespad=0.2)
+    figure.legend(frameon=False, loc="outside lower right", ncols=2)
     axes.set_title(title)
 
 

@@ -47,7 +47,7 @@ def run(settings: Settings) -> Reproduction:
     rows = [*_table("mixed table", MIXED, settings), *_table("bots only", BOTS_ONLY, settings)]
 
     def draw(figure: Figure) -> None:
-        draw_rows(figure.subplots(), rows, "SoarBot at two tables")
+        draw_rows(figure, rows, "SoarBot at two tables")
 
     notes = [
         f"Mixed table: {', '.join(MIXED)}. Bots only: {', '.join(BOTS_ONLY)}.",

@@ -114,7 +114,7 @@ def test_command_writes_figure_table_and_json(tmp_path, monkeypatch):
 
 def test_figure_of_rows_has_a_line_for_each(tmp_path):
     rows = [Row("a", "b", 0.1, 0.05, 0.2, 0.1), Row("a", "c", -0.1, math.nan, "behind")]
-    result = Reproduction("x", "X", rows, [], 1.0, lambda figure: draw_rows(figure.subplots(), rows, "X"))
+    result = Reproduction("x", "X", rows, [], 1.0, lambda figure: draw_rows(figure, rows, "X"))
     write_report(result, Settings(), tmp_path)
     svg = (tmp_path / "x.svg").read_text()
     assert "<!-- a: b -->" in svg
