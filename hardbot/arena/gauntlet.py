@@ -7,12 +7,13 @@ corpus holds no hand of that opponent: a folder `unseen-OPPONENT` among the user
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import math
 import os
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 from hardbot.arena.series import Fixture, Floats, SeriesSettings, Standing, code_hash, play_series
 from hardbot.arena.statistics import estimate_mean
 from hardbot.arena.style import Style
-from hardbot.bots.registry import BOTS, bot_class, split_spec
+from hardbot.bots.registry import BOTS, FACTORIES, bot_class, split_spec
 from hardbot.errors import ArenaError, HardBotError
 from hardbot.model.artifact import MANIFEST, default_model_path, user_models
 
@@ -55,19 +56,38 @@ def chosen_bots(text: str, everybody: Sequence[str]) -> list[str]:
 
 def gauntlet_fixtures(hero: str, opponents: Iterable[str], *, unseen: bool = False) -> list[Fixture]:
     """The hero against each opponent; the hero itself is left out of `opponents`."""
-    if unseen and not takes_model(hero):
-        raise ArenaError(f"expected a hero with an option model for matches without the opponent's hands, got {hero}")
     fixtures = []
     for opponent in opponents:
         if opponent == hero:
             continue
-        spec = hero
-        if unseen:
-            spec = with_model(hero, unseen_model(split_spec(opponent)[0]))
+        spec = unseen_spec(hero, split_spec(opponent)[0]) if unseen else hero
         fixtures.append(Fixture(hero, opponent, (spec, opponent), model_hash(spec)))
     if not fixtures:
         raise ArenaError(f"expected opponents other than {hero}, got none")
     return fixtures
+
+
+def unseen_spec(hero: str, opponent: str) -> str:
+    """The hero with nothing in it that was learned from this opponent.
+
+    A hero with an option `unseen` is told the opponent's name; one that plays from a model gets the one without the
+    opponent's hands. A hero that plays a portfolio of strategies looks at its model only to explain itself: there the
+    model is changed if there is another, but need not be.
+    """
+    defaults = bot_defaults(hero)
+    if "model" not in defaults:
+        raise ArenaError(f"expected a hero with an option model for matches without the opponent's hands, got {hero}")
+    options = split_spec(hero)[1]
+    portfolio = "unseen" in defaults and options.get("chooser", defaults.get("chooser")) == "portfolio"
+    spec = hero
+    if "unseen" in defaults:
+        spec = with_option(spec, "unseen", "+".join(filter(None, (options.get("unseen", ""), opponent))))
+    try:
+        return with_model(spec, unseen_model(opponent))
+    except ArenaError:
+        if portfolio:
+            return spec
+        raise
 
 
 def cross_fixtures(bots: Sequence[str]) -> list[Fixture]:
@@ -77,19 +97,28 @@ def cross_fixtures(bots: Sequence[str]) -> list[Fixture]:
     return [Fixture(a, b, (a, b), model_hash(a)) for i, a in enumerate(bots) for b in bots[i + 1 :]]
 
 
-def takes_model(spec: str) -> bool:
-    """Whether a bot plays from a trained model, that is, has an option `model`."""
+def bot_defaults(spec: str) -> dict[str, Any]:
+    """Options of a registered bot and their defaults; none for bots that are made otherwise."""
     name = split_spec(spec)[0]
-    return name in BOTS and "model" in inspect.signature(bot_class(name).__init__).parameters
+    if spec.partition(":")[0] in FACTORIES or name not in BOTS:
+        return {}
+    return {
+        key: p.default for key, p in inspect.signature(bot_class(name).__init__).parameters.items() if key != "self"
+    }
+
+
+def with_option(spec: str, key: str, value: str) -> str:
+    """The same bot with another value of an option."""
+    if "," in value:
+        raise ArenaError(f"expected a value without a comma for {key} of {spec}, got {value}")
+    name, options = split_spec(spec)
+    options[key] = value
+    return f"{name}:" + ",".join(f"{k}={v}" for k, v in options.items())
 
 
 def with_model(spec: str, folder: Path) -> str:
     """The same bot with another model."""
-    name, options = split_spec(spec)
-    if "," in str(folder):
-        raise ArenaError(f"expected a model folder without a comma in its path, got {folder}")
-    options["model"] = str(folder)
-    return f"{name}:" + ",".join(f"{key}={value}" for key, value in options.items())
+    return with_option(spec, "model", str(folder))
 
 
 def unseen_model(opponent: str) -> Path:
@@ -107,15 +136,28 @@ def unseen_model(opponent: str) -> Path:
 
 
 def model_hash(spec: str) -> str:
-    """Short hash of the model a bot plays with; empty for bots without one or if there is none."""
-    if not takes_model(spec):
-        return ""
-    folder = split_spec(spec)[1].get("model", "")
+    """Short hash of what a bot was trained to: its model and its portfolio, joined by +; empty if it has neither."""
+    defaults, options = bot_defaults(spec), split_spec(spec)[1]
+    parts = []
+    if "model" in defaults:
+        parts.append(_manifest_hash(options.get("model", ""), default_model_path))
+    if "portfolio" in defaults:
+        from hardbot.bots.portfolio import default_portfolio
+
+        parts.append(_manifest_hash(options.get("portfolio", ""), default_portfolio))
+    return "+".join(filter(None, parts))
+
+
+def _manifest_hash(folder: str, default: Callable[[], Path]) -> str:
     try:
-        path = (Path(folder) if folder else default_model_path()) / MANIFEST
-        return str(json.loads(path.read_text(encoding="utf-8")).get("model_id", ""))
-    except (HardBotError, OSError, ValueError):
+        text = ((Path(folder) if folder else default()) / MANIFEST).read_bytes()
+    except (HardBotError, OSError):
         return ""
+    try:
+        known = json.loads(text).get("model_id", "")
+    except (ValueError, AttributeError):
+        known = ""
+    return str(known) or hashlib.sha256(text).hexdigest()[:12]
 
 
 def git_commit() -> str:

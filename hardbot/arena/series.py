@@ -37,8 +37,9 @@ from hardbot.arena.heads_up import seat0_chips
 from hardbot.arena.match import MatchPlan, plan_match, play_block
 from hardbot.arena.statistics import Estimate, anytime_half_width, estimate_blocks, estimate_mean
 from hardbot.arena.style import Style, count_style
-from hardbot.errors import ArenaError
+from hardbot.errors import ArenaError, ModelError
 from hardbot.game.rules import HEADS_UP
+from hardbot.model.artifact import MANIFEST, default_model_path
 
 MIN_BLOCKS = 3  # before an early end is thought of
 _NAME_STREAM = 1_000_007
@@ -342,11 +343,20 @@ def _read_line(line: str) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=1)
 def code_hash() -> str:
-    """Short hash of the runtime's source and the bots' tables: blocks of other code are not mixed with these."""
+    """Short hash of the runtime's source and of all shipped tables and the default model's manifest.
+
+    Blocks of other code or data are not mixed with these.
+    """
     package = Path(__file__).resolve().parent.parent
+    files = [path for part in ("game", "model", "bots", "solver", "arena") for path in (package / part).rglob("*.py")]
+    for folder in (package / "bots", package / "data", package.parent / "data"):
+        files += [*folder.rglob("*.npz"), *folder.rglob(MANIFEST)]
     digest = hashlib.sha256()
-    for part in ("game", "model", "bots", "solver", "arena"):
-        for path in sorted([*(package / part).rglob("*.py"), *(package / part).rglob("*.npz")]):
-            digest.update(path.relative_to(package).as_posix().encode())
-            digest.update(path.read_bytes())
+    for path in sorted(files):
+        digest.update(path.relative_to(package.parent).as_posix().encode())
+        digest.update(path.read_bytes())
+    try:
+        digest.update((default_model_path() / MANIFEST).read_bytes())
+    except (ModelError, OSError):
+        digest.update(b"no model")
     return digest.hexdigest()[:12]

@@ -238,12 +238,15 @@ def test_unseen_matches_take_the_model_without_the_opponent(tmp_path, monkeypatc
     folder = tmp_path / "models" / "unseen-rulebot"
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text('{"model_id": "abc123"}')
-    (fixture,) = gauntlet_fixtures("hardbot", ["rulebot"], unseen=True)
-    assert fixture.specs == (f"hardbot:model={folder}", "rulebot")
-    assert (fixture.hero, fixture.model) == ("hardbot", "abc123")
+    hero = "hardbot:chooser=expert"
+    (fixture,) = gauntlet_fixtures(hero, ["rulebot"], unseen=True)
+    assert fixture.specs == (f"{hero},unseen=rulebot,model={folder}", "rulebot")
+    assert (fixture.hero, fixture.model.split("+")[0]) == (hero, "abc123")
     assert unseen_model("rulebot") == folder
     with pytest.raises(ArenaError, match="hardbot train --without-player random"):
-        gauntlet_fixtures("hardbot", ["random"], unseen=True)
+        gauntlet_fixtures(hero, ["random"], unseen=True)
+    (portfolio,) = gauntlet_fixtures("hardbot:chooser=portfolio", ["random"], unseen=True)
+    assert portfolio.specs[0] == "hardbot:chooser=portfolio,unseen=random"
     with pytest.raises(ArenaError, match="expected a hero with an option model"):
         gauntlet_fixtures("always_call", ["rulebot"], unseen=True)
 
