@@ -341,6 +341,15 @@ def test_every_street_played_becomes_a_case():
     assert set(bot.postflop_.column("stage").tolist()) == {1, 2, 3}
 
 
+@pytest.mark.parametrize("n_seats", [2, 10])
+def test_tables_of_all_sizes_are_played(n_seats):
+    session = play_session(["casey"] * n_seats, 12, 1, rules=ring(n_seats, five_bets=True))
+    for bot in session.players:
+        vectors = np.concatenate([bot.preflop_.vectors.ravel(), bot.postflop_.vectors.ravel()])
+        assert bot.hands_ == 12
+        assert 0.0 <= vectors.min() <= vectors.max() <= 1.0
+
+
 def test_casey_beats_random():
     session = play_session(["casey", "random", "random", "random"], 1_000, 1)
     late = session.mean_sb(0, 300)
