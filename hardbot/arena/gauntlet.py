@@ -291,7 +291,10 @@ def document_of(
 
 def after_training(model: Path) -> dict[str, Any]:
     """A short gauntlet of a newly promoted model, for the nightly flow; $HARDBOT_GAUNTLET_PAIRS sets its length."""
-    pairs = int(os.environ.get("HARDBOT_GAUNTLET_PAIRS") or NIGHTLY_PAIRS)
+    text = os.environ.get("HARDBOT_GAUNTLET_PAIRS") or str(NIGHTLY_PAIRS)
+    if not text.isdecimal():
+        raise ArenaError(f"expected a number of pairs in HARDBOT_GAUNTLET_PAIRS, got {text!r}")
+    pairs = int(text)
     settings = SeriesSettings(pairs, seed=1, block=min(pairs, 250))
     opponents = chosen_bots("all", OPPONENTS)
     fixtures = gauntlet_fixtures(with_model(HERO, model), opponents)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hardbot.arena import gauntlet
 from hardbot.arena.gauntlet import (
     chosen_bots,
     cross_fixtures,
@@ -29,6 +30,7 @@ from hardbot.bots.registry import FACTORIES
 from hardbot.bots.simple import AlwaysCall
 from hardbot.cli import app
 from hardbot.errors import ArenaError, BotError
+from hardbot.model.artifact import default_model_path
 from pipeline.gauntlet_page import gauntlet_page
 from pipeline.results import publish_results, save_match_results
 from pipeline.store import Store
@@ -249,6 +251,20 @@ def test_unseen_matches_take_the_model_without_the_opponent(tmp_path, monkeypatc
     assert portfolio.specs[0] == "hardbot:chooser=portfolio,unseen=random"
     with pytest.raises(ArenaError, match="expected a hero with an option model"):
         gauntlet_fixtures("always_call", ["rulebot"], unseen=True)
+
+
+def test_a_new_model_plays_a_short_gauntlet_after_training(monkeypatch):
+    monkeypatch.setattr(gauntlet, "HERO", "hardbot:chooser=expert")
+    monkeypatch.setattr(gauntlet, "OPPONENTS", ("always_call", "always_raise"))
+    monkeypatch.setenv("HARDBOT_GAUNTLET_PAIRS", "6")
+    folder = default_model_path()
+    document = gauntlet.after_training(folder)
+    assert [row["opponent"] for row in document["rows"]] == ["always_call", "always_raise"]
+    assert {row["hands"] for row in document["rows"]} == {12}
+    assert document["rows"][0]["model"].split("+")[0] == json.loads((folder / "manifest.json").read_text())["model_id"]
+    monkeypatch.setenv("HARDBOT_GAUNTLET_PAIRS", "few")
+    with pytest.raises(ArenaError, match="expected a number of pairs in HARDBOT_GAUNTLET_PAIRS, got 'few'"):
+        gauntlet.after_training(folder)
 
 
 def test_bots_without_a_model_have_no_model_hash():

@@ -265,7 +265,7 @@ def test_miximix_mixes_and_miximax_does_not():
     assert taken[1] == {CALL, RAISE}
 
 
-def test_decisions_of_a_hand_do_not_depend_on_hidden_cards():
+def test_the_same_seed_gives_the_same_match():
     one = play_match("vexbot", "random", 40, seed=3, block=40)
     two = play_match("vexbot", "random", 40, seed=3, block=40)
     assert np.array_equal(one.pair_chips, two.pair_chips)
