@@ -36,8 +36,11 @@ BOTS: dict[str, Entry] = {
     "loki": Entry("hardbot.bots.loki:Loki", "probability triples and a simulation at every decision"),
     "pokabayes": Entry("hardbot.bots.pokabayes:PokaBayes", "Bayesian decision network on 44 hand types; heads-up only"),
     "soarbot": Entry("hardbot.bots.soarbot:SoarBot", "expert system of readable rules with opponent facts; learns"),
+    "best_response": Entry("hardbot.bots.best_response:BestResponse", "wins the most possible from always_call"),
     "sparbot": Entry("hardbot.bots.sparbot:Sparbot", "approximate equilibrium from a table; heads-up only"),
-    "vexbot": Entry("hardbot.bots.vexbot:VexBot", "searches the betting with observed frequencies and showdowns; learns"),
+    "vexbot": Entry(
+        "hardbot.bots.vexbot:VexBot", "searches the betting with observed frequencies and showdowns; learns"
+    ),
 }
 
 FACTORIES: dict[str, Callable[[str], Bot]] = {}  # prefix of a spec -> maker of a bot from the whole spec

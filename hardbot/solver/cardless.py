@@ -190,9 +190,11 @@ def _even_out(sums: Floats, index: BoardIndex) -> None:
             sums[:, row] = np.mean([sums[:, row, HOLE_RENAMED[p]] for p in same], axis=0)
 
 
-def exact_response(policy: TablePolicy, progress: Progress | None = None) -> ExactResponse:
-    """Best response to a policy with one bucket: about a minute for always_call or always_raise."""
-    rival = rival_of_policy(policy)
+def exact_after(rival: Rival, progress: Progress | None = None) -> Values:
+    """Values (2 seats, 7 starts, 169) after the flop against a rival with one bucket, sb times opponent mass.
+
+    About half a minute for always_call or always_raise.
+    """
     flops, turns, rivers, first = different_rounds(rival)
     flop_index, turn_index = board_index(3), board_index(4)
     sums = np.zeros((len(turns.stake), len(flop_index.cards), 1326), dtype=np.float32)
@@ -212,7 +214,17 @@ def exact_response(policy: TablePolicy, progress: Progress | None = None) -> Exa
         if progress is not None:
             progress(min(at + _BOARDS_AT_ONCE, len(turn_index.cards)), len(turn_index.cards))
     _even_out(sums, flop_index)
-    after = _after_preflop(rival, flops, first, sums)
+    return _after_preflop(rival, flops, first, sums)
+
+
+def exact_response(policy: TablePolicy, progress: Progress | None = None) -> ExactResponse:
+    """Best response to a policy that ignores its cards."""
+    rival = rival_of_policy(policy)
+    return response_value(rival, exact_after(rival, progress))
+
+
+def response_value(rival: Rival, after: Values) -> ExactResponse:
+    """What the best response wins, given the values after the flop."""
     value, _ = respond_preflop(after, opponent_masses(rival))
     return ExactResponse(float(value.mean()), (float(value[0]), float(value[1])))
 
