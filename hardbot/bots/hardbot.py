@@ -67,6 +67,8 @@ class Reasons:
     rule: str
     shares: tuple[tuple[str, float], ...]
     rivals: tuple[tuple[str, float, float], ...] = ()  # kinds of player: name, probability, worth of the answer to it
+    public_weights: Floats | None = None  # (1326,) the opponent's range, nothing in it depends on our cards
+    public_buckets: tuple[tuple[str, float], ...] = ()
 
 
 class HardBot(Bot):
@@ -119,11 +121,14 @@ class HardBot(Bot):
         if self._watch is not None:
             self._answer = self._watch.choose()
         opponent = self._opponent(name) if self.adjust and self._watch is None else None
-        self._tracker_behind = HandTracker(self.model, view.seat, view.hole, opponent) if self._watch is None else None
         self._start = (view.seat, view.hole)
+        self._tracker_behind = self._new_tracker(opponent) if self._watch is None else None
         self._events = []
         self._n_followed = 0
         self._outlook = self._last = None
+
+    def _new_tracker(self, opponent: OpponentModel | None) -> HandTracker:
+        return HandTracker(self.model, *self._start, opponent, keeps_public=self.keeps_reasons)
 
     def _opponent(self, name: str) -> OpponentModel:
         if name not in self.opponents:
@@ -149,7 +154,7 @@ class HardBot(Bot):
 
     def _follow(self) -> HandTracker:
         if self._tracker_behind is None:
-            self._tracker_behind = HandTracker(self.model, *self._start, None)
+            self._tracker_behind = self._new_tracker(None)
         tracker = self._tracker_behind
         for before, action, board in self._events[self._n_followed :]:
             tracker.observe(before, action)
@@ -272,6 +277,10 @@ class HardBot(Bot):
             situation, choice = self._last
             figures = situation_figures(situation) if situation is not None else {}
             triple, rule, shares = choice.triple, choice.rule, choice.shares
+            invests_sb = tracker.opponent.invests_sb if tracker.opponent is not None else None
+            if invests_sb is not None:
+                figures["opponent_invests_sb"] = invests_sb
+        public = None if tracker.public is None else tracker.public.weights
         return Reasons(
             weights=tracker.theirs.weights,
             own_weights=tracker.ours.weights,
@@ -281,6 +290,8 @@ class HardBot(Bot):
             triple=triple,
             rule=rule,
             shares=shares,
+            public_weights=public,
+            public_buckets=() if public is None else self.bucket_masses(tracker.board, public),
         )
 
     def bucket_masses(self, board: tuple[int, ...], weights: Floats) -> tuple[tuple[str, float], ...]:

@@ -15,7 +15,8 @@ Three corrections, each of which is nothing at all before the first observation:
    opponent. A hand that was shown counts in its own decile; one that was not is spread over the
    deciles by its final range, so that folded hands are not left out (an online form of EM).
 
-All counts fade by `decay` a hand, so that recent behaviour weighs more.
+All counts fade by `decay` a hand, so that recent behaviour weighs more. Beside them, the money put in per hand is
+kept as one figure of how loose the opponent is.
 """
 
 from __future__ import annotations
@@ -93,8 +94,14 @@ class OpponentModel:
     _strength_counts: NDArray[np.float64] = field(
         default_factory=lambda: np.zeros((N_CELLS, N_DECILES, 3))
     )  # (cells, deciles, actions)
+    _invested: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))  # small bets, hands it acted in
     _scale: float = 1.0  # what a new observation weighs: grows instead of fading everything
     _records: list[_Record] = field(default_factory=list)
+
+    @property
+    def invests_sb(self) -> float | None:
+        """Small bets it puts into a pot in the mean of the hands it acted in: its looseness. None before the first."""
+        return float(self._invested[0] / self._invested[1]) if self._invested[1] > 0.0 else None
 
     def predict(self, betting: Betting, p_corpus: NDArray[np.float64]) -> NDArray[np.float64]:
         """P(action | this opponent) (3,) where the corpus model says `p_corpus`."""
@@ -172,6 +179,10 @@ class OpponentModel:
             if total > 0.0:
                 cell = strength_cell(record.betting)
                 self._strength_counts[cell, :, record.action] += share * (self._scale / total)
+        if self._records:
+            last = self._records[-1]
+            chips = last.betting.after(last.action).contributions[last.betting.seat]
+            self._invested += self._scale * np.array([last.betting.rules.to_sb(chips), 1.0])
         self._records.clear()
         self.n_hands += 1.0
         self._scale /= self.decay
@@ -182,6 +193,7 @@ class OpponentModel:
         for counts in (*self._feature_counts.values(), *self._situation_counts.values()):
             counts /= self._scale
         self._strength_counts /= self._scale
+        self._invested /= self._scale
         self._scale = 1.0
 
     def to_json(self) -> dict[str, Any]:
@@ -191,6 +203,8 @@ class OpponentModel:
             "schema": SCHEMA,
             "decay": self.decay,
             "n_hands": self.n_hands,
+            "invested": self._invested.tolist(),
+            "invests_sb": self.invests_sb,
             "features": {key: counts.tolist() for key, counts in self._feature_counts.items()},
             "situations": {key: counts.tolist() for key, counts in self._situation_counts.items()},
             "strength": self._strength_counts.tolist(),
@@ -206,6 +220,8 @@ class OpponentModel:
             model._feature_counts = _triples(document["features"])
             model._situation_counts = _triples(document["situations"])
             strength = np.array(document["strength"], dtype=np.float64)
+            total, hands = document.get("invested", (0.0, 0.0))  # files of the first version have none
+            model._invested = np.array([float(total), float(hands)])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"expected opponent memory, got a damaged one in {where}: {error}") from error
         if strength.shape != (N_CELLS, N_DECILES, 3):

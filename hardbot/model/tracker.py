@@ -2,7 +2,9 @@
 
 One `HandTracker` follows one hand from one seat. It keeps the opponent's range (our cards and the board
 removed, likelihoods adjusted by what is known of this opponent) and our own range as the opponent sees
-it (only the board removed, the corpus model's likelihoods), and a record of every step for explanations.
+it (only the board removed, the corpus model's likelihoods), and a record of every step for explanations. With
+`keeps_public` there is a third range: the opponent's for somebody who does not see our cards. It may be shown to the
+opponent during the hand, since nothing in it depends on them.
 """
 
 from __future__ import annotations
@@ -47,15 +49,24 @@ def strength_deciles(model: ActionModel, board: tuple[int, ...]) -> NDArray[np.i
 
 
 class HandTracker:
-    """Ranges of one heads-up hand as `seat` with `hole` follows them."""
+    """Ranges of one heads-up hand as `seat` with `hole` follows them; an onlooker has no hole cards: `()`."""
 
-    def __init__(self, model: ActionModel, seat: int, hole: Hole, opponent: OpponentModel | None = None) -> None:
+    def __init__(
+        self,
+        model: ActionModel,
+        seat: int,
+        hole: Hole | tuple[()],
+        opponent: OpponentModel | None = None,
+        *,
+        keeps_public: bool = False,
+    ) -> None:
         self.model = model
         self.seat = seat
         self.hole = hole
         self.opponent = opponent
         self.theirs = Range(hole)
         self.ours = Range()
+        self.public = Range() if keeps_public else None
         self.board: tuple[int, ...] = ()
         self.steps: list[Step] = []
         self._deciles: dict[int, NDArray[np.int8]] = {}
@@ -66,6 +77,8 @@ class HandTracker:
             fresh = board[len(self.board) :]
             self.theirs.remove(fresh)
             self.ours.remove(fresh)
+            if self.public is not None:
+                self.public.remove(fresh)
             self.board = board
 
     def likelihoods(self, betting: Betting, board: tuple[int, ...], *, opponent: bool) -> tuple[Floats, Floats]:
@@ -90,11 +103,20 @@ class HandTracker:
         held = self.theirs if is_opponent else self.ours
         table, p_corpus = self.likelihoods(before, board, opponent=is_opponent)
         p_adjusted = held.predict(table)
+        if is_opponent and self.public is not None:
+            self._observe_public(self.public, before, action, board)
         weights_before = held.weights
         held.update(table[:, action])
         self.steps.append(Step(before, action, is_opponent, p_corpus, p_adjusted, weights_before, held.weights))
         if is_opponent and self.opponent is not None:
             self.opponent.observe(before, action, self.deciles(board))
+
+    def _observe_public(self, public: Range, before: Betting, action: int, board: tuple[int, ...]) -> None:
+        """The same step as our own, from the prediction of somebody who does not see our cards."""
+        table = self.model.action_probabilities(before, board)
+        if self.opponent is not None:
+            table = self.opponent.adjust(before, table, public.predict(table), self.deciles(board))
+        public.update(table[:, action])
 
     def end(self, shown: Hole | None) -> None:
         """The hand is over; the opponent's cards if they were shown."""

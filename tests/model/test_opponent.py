@@ -123,3 +123,21 @@ def test_memory_of_wrong_shape_is_refused(tmp_path):
     path.write_text(json.dumps({"schema": 1, "opponents": {"x": document}}))
     with pytest.raises(ModelError, match="strength counts"):
         load_memory(path)
+
+
+def test_money_put_in_per_hand_tells_a_caller_from_a_folder(tmp_path):
+    loose, tight = OpponentModel(), OpponentModel()
+    assert loose.invests_sb is None
+    seen(loose, CALL, 10)  # "cc/r" called: one small bet before the flop and one on it
+    seen(tight, FOLD, 10)
+    assert loose.invests_sb == pytest.approx(2.0)
+    assert tight.invests_sb == pytest.approx(1.0)
+    save_memory(tmp_path / "memory.json", {"loose": loose})
+    assert json.loads((tmp_path / "memory.json").read_text())["opponents"]["loose"]["invests_sb"] == pytest.approx(2.0)
+    assert load_memory(tmp_path / "memory.json")["loose"].invests_sb == pytest.approx(2.0)
+
+
+def test_memory_written_before_money_was_counted_is_still_read():
+    document = OpponentModel().to_json()
+    del document["invested"], document["invests_sb"]
+    assert OpponentModel.from_json(document, "an older file").invests_sb is None
