@@ -3,7 +3,7 @@
 J. Schaeffer, D. Billings, L. Pena and D. Szafron, "Learning to Play Strong Poker", 1999. The triple generator is
 poki's betting strategy with every threshold softened (poki_kernels). It is used three times: to choose an action when
 `simulate=no`; to re-weight the opponents' hands (weight *= the triple's entry for the action seen, with the noise
-p - p t + t/3, t = .4); and to play out hands in the simulation (loki_kernels): by default 500 trials, at most 2 s,
+p - p t + t/3, t = .4 heads-up, .1 at larger tables); and to play out hands in the simulation (loki_kernels): by default 500 trials, at most 2 s,
 each played once after a call and once after a raise. The larger mean is taken, a fold counts 0; between means that
 are within NEAR_SB of each other the choice is random, so that the play is harder to read.
 
@@ -49,7 +49,7 @@ from hardbot.game.rules import CALL, FOLD, RAISE, Rules
 
 WIDTHS: NDArray[np.float64] = np.array([0.10, 0.10, 0.05])  # softening of bets, of other thresholds, of odds
 INCOME_WIDTH = 1000.0 * float(WIDTHS[0])
-NOISE = 0.4
+NOISE, RING_NOISE = 0.4, 0.1  # of re-weighting, heads-up (published) and at larger tables (measured)
 NEAR_SB = 0.05  # means this close are as good as equal
 CHUNK = 250  # trials between looks at the clock
 MAX_SECONDS = 2.0
@@ -229,6 +229,7 @@ class Loki(ModellingBot):
         before = note.before
         to_raise, to_play = looseness(note.frequencies, bets_to_call(before))
         may_raise = RAISE in before.legal
+        noise = NOISE if len(before.live) == 2 else RING_NOISE
         if note.street == 0:
             group, make1, make2, make4 = preflop_thresholds(before, note.seat, note.n_in)
             shifts = np.array([to_play, to_raise, to_raise]) * INCOME_PER_FREQUENCY
@@ -242,7 +243,7 @@ class Loki(ModellingBot):
                 note.voluntary,
                 INCOME_WIDTH,
                 note.action,
-                NOISE,
+                noise,
                 weights,
             )
             return
@@ -264,7 +265,7 @@ class Loki(ModellingBot):
             to_raise,
             to_play,
             note.action,
-            NOISE,
+            noise,
             weights,
         )
 
