@@ -2,10 +2,10 @@
 
 J. Schaeffer, D. Billings, L. Pena and D. Szafron, "Learning to Play Strong Poker", 1999. The triple generator is
 poki's betting strategy with every threshold softened (poki_kernels). It is used three times: to choose an action when
-`simulate=no`; to re-weight the opponents' hands (weight *= the triple's entry for the action seen, with the noise
-p - p t + t/3, t = .4 heads-up, .1 at larger tables); and to play out hands in the simulation (loki_kernels): by default 500 trials, at most 2 s,
-each played once after a call and once after a raise. The larger mean is taken, a fold counts 0; between means that
-are within NEAR_SB of each other the choice is random, so that the play is harder to read.
+`simulate=no`; to re-weight the opponents' hands (weight *= the triple's entry for the action seen, with the noise p -
+p t + t/3, t = .4 heads-up, .1 at larger tables); and to play out hands in the simulation (loki_kernels): by default
+500 trials, at most 2 s, each played once after a call and once after a raise. The larger mean is taken, a fold counts
+0; between means that are within NEAR_SB of each other the choice is random, so that the play is harder to read.
 
 Switches: `simulate`; `generic` (re-weighting; without it every opponent has a reasonable player's fixed table);
 `specific` (thresholds of an opponent's triples shifted by how much more often than the default he raises and
