@@ -36,7 +36,8 @@ State = Annotated[
     typer.Option("--state", help="Folder of finished blocks; a killed run goes on from them. Default: the user's."),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Keep and use no finished blocks.")]
-_COLUMNS = ("opponent", "hands", "sb/hand", "± 95%", "verdict", "uncorrected", "variance ÷", "ms a decision")
+_COLUMNS = ("opponent", "hands", "sb/hand ± 95%", "verdict", "raw", "var. ÷", "ms/act")
+_LIVE = 4  # columns of the live table, and the blocks
 
 
 def register(app: typer.Typer) -> None:
@@ -165,7 +166,7 @@ def _print_results(kind: str, document: dict[str, Any]) -> None:
         [bot, *(_number(style[key], ".2f" if key == "aggression" else ".1%") for key in list(style)[:5])]
         for bot, style in document["styles"].items()
     ]
-    columns = ["style", "voluntary entry", "preflop raise", "aggression", "went to showdown", "won at showdown"]
+    columns = ["style", "entry", "raise", "aggression", "showdown", "won there"]
     print_table("", columns, styles)
 
 
@@ -177,12 +178,11 @@ def _cells(row: dict[str, Any]) -> list[str]:
     timing = row["decision_ms"]
     return [
         f"{row['hands']:,}",
-        _number(row["sb_per_hand"], "+.4f"),
-        _number(row["ci95"], ".4f"),
+        f"{_number(row['sb_per_hand'], '+.3f')} ± {_number(row['ci95'], '.3f')}",
         row["verdict"],
-        f"{_number(row['raw_sb_per_hand'], '+.3f')} ± {_number(row['raw_ci95'], '.3f')}",
+        _number(row["raw_sb_per_hand"], "+.3f"),
         _number(row["variance_factor"], ".2f"),
-        "table" if timing is None else " / ".join(f"{ms:.2f}" for ms in timing),
+        "table" if timing is None else f"{timing[0]:.2f}",
     ]
 
 
@@ -208,12 +208,12 @@ def _live_table(kind: str) -> Iterator[Callable[[Sequence[Standing]], None] | No
 
         def show(standings: Sequence[Standing]) -> None:
             table = Table(title=kind)
-            for position, column in enumerate((*_COLUMNS, "blocks")):
+            for position, column in enumerate((*_COLUMNS[:_LIVE], "blocks")):
                 table.add_column(column, justify="left" if position == 0 else "right")
             for standing in standings:
                 row = row_of(standing)
                 blocks = f"{len(standing.blocks)}/{standing.n_blocks}" + (" done" if standing.ended_by else "")
-                table.add_row(_name(kind, row), *_cells(row), blocks)
+                table.add_row(_name(kind, row), *_cells(row)[: _LIVE - 1], blocks)
             live.update(table, refresh=True)
 
         yield show

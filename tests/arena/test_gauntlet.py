@@ -332,7 +332,8 @@ def test_command_writes_page_json_store_and_published_results(tmp_path, monkeypa
     settings = ["--pairs", "60", "--block", "20", "--jobs", "1", "--seed", "2"]
     result = run("crosstable", "--bots", "random,always_call", *settings, *options)
     assert result.exit_code == 0
-    assert "random – always_call" in " ".join(result.stdout.split()) or "always" in result.stdout
+    assert "crosstable, seed 2, blocks of 20 deals" in result.stdout
+    assert f"{json.loads(names['json'].read_text())['rows'][0]['sb_per_hand']:+.3f} ± " in result.stdout
     document = json.loads(names["json"].read_text())
     assert document["rows"][0]["hands"] == 120
     assert "<svg" in names["html"].read_text()
