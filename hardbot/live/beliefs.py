@@ -3,7 +3,8 @@
 A bot takes part by having a method `explain()`; what it returns is read attribute by attribute, so that bots
 need not know of tables. Everything is optional; figures, triple and rule are those of the bot's last decision in
 this hand. Heat maps are 13x13: the mean weight of a class's hands that are possible for the bot, relative to
-the largest; taking the mean over possible hands only keeps the map from telling which cards the bot itself holds.
+the largest. A bot that gives `public_weights`, a range in which nothing depends on its own cards, has a `public` part:
+all that may be shown while the hand is in play.
 """
 
 from __future__ import annotations
@@ -30,6 +31,18 @@ class Explains(Protocol):
 
 
 @dataclass(frozen=True)
+class PublicBeliefs:
+    """The opponent's range for somebody who does not see the bot's cards."""
+
+    heat: Floats  # (13, 13), largest cell 1
+    buckets: tuple[tuple[str, float], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the map in thousandths."""
+        return {"heat": _thousandths(self.heat), "buckets": _rounded(self.buckets)}
+
+
+@dataclass(frozen=True)
 class Beliefs:
     """A bot's beliefs about one opponent after some event of a hand."""
 
@@ -38,6 +51,8 @@ class Beliefs:
     figures: Mapping[str, float] = field(default_factory=dict)  # hs, ppot, ehs, pot_odds, ...
     triple: tuple[float, float, float] | None = None  # of the bot's last decision
     rule: str = ""  # with the largest share in it
+    rivals: tuple[tuple[str, float, float], ...] = ()  # kinds of player: name, probability, worth of the answer to it
+    public: PublicBeliefs | None = None
 
     def heat(self) -> Floats | None:
         """The range as a (13, 13) map, largest cell 1."""
@@ -47,12 +62,21 @@ class Beliefs:
         """Plain data; the map in thousandths."""
         heat = self.heat()
         return {
-            "heat": None if heat is None else np.rint(1000.0 * heat).astype(int).tolist(),
-            "buckets": [[name, round(p, 6)] for name, p in self.buckets],
+            "heat": None if heat is None else _thousandths(heat),
+            "buckets": _rounded(self.buckets),
             "figures": {name: round(float(value), 6) for name, value in self.figures.items()},
             "triple": None if self.triple is None else [round(float(p), 6) for p in self.triple],
             "rule": self.rule,
+            "rivals": [[name, round(float(p), 6), round(float(worth), 4)] for name, p, worth in self.rivals],
         }
+
+
+def _thousandths(heat: Floats) -> list[list[int]]:
+    return [[int(level) for level in row] for row in np.rint(1000.0 * heat)]
+
+
+def _rounded(buckets: tuple[tuple[str, float], ...]) -> list[list[str | float]]:
+    return [[name, round(p, 6)] for name, p in buckets]
 
 
 def heat_map(weights: Floats) -> Floats:
@@ -81,4 +105,14 @@ def beliefs_of(bot: Bot) -> Beliefs | None:
         if triple is not None and sum(triple) > 0
         else None,
         rule=str(getattr(said, "rule", "")),
+        rivals=tuple((str(name), float(p), float(worth)) for name, p, worth in getattr(said, "rivals", ())),
+        public=_public_of(said),
     )
+
+
+def _public_of(said: Any) -> PublicBeliefs | None:
+    weights = getattr(said, "public_weights", None)
+    if weights is None:
+        return None
+    buckets = tuple((str(name), float(p)) for name, p in getattr(said, "public_buckets", ()))
+    return PublicBeliefs(heat_map(np.asarray(weights, dtype=np.float64).reshape(N_HOLES)), buckets)
