@@ -44,12 +44,12 @@ class ModelSettings:
     """Everything a fit depends on besides the corpus."""
 
     streets: tuple[StreetSettings, ...] = (
-        StreetSettings(N_CLASSES, 0.2),
-        StreetSettings(100, 0.2),
-        StreetSettings(100, 0.2),
-        StreetSettings(60, 0.05),
+        StreetSettings(N_CLASSES, 0.05, (100.0, 100.0, 10.0, 10.0)),
+        StreetSettings(200, 0.2, (3.0, 30.0, 10.0, 1.0)),
+        StreetSettings(100, 0.2, (3.0, 10.0, 10.0, 1.0)),
+        StreetSettings(60, 0.1, (3.0, 10.0, 10.0, 1.0)),
     )
-    floor: float = 0.001
+    floor: float = 0.0005
     columns: tuple[str, ...] = VECTOR_COLUMNS
     seed: int = 0
     em_iterations: int = 30
