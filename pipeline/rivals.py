@@ -25,7 +25,7 @@ from hardbot.game.rules import BOARD_SIZES, HEADS_UP, N_STREETS
 from hardbot.game.storage import write_whole
 from hardbot.game.tree import betting_tree
 from hardbot.solver.abstraction import Abstraction, bucket_function, bucket_tables
-from hardbot.solver.rivals import Counts, empty_counts, exact_habits, fit_habits, respond
+from hardbot.solver.rivals import Counts, calling_strategy, empty_counts, exact_habits, fit_habits, respond
 from hardbot.solver.strategy import Strategy, load_strategy, save_strategy
 from pipeline.store import Store
 
@@ -101,7 +101,8 @@ def build_portfolio(
         done = _read_note(folder / name)
         if done is None:
             habits, n = _habits(name, name in types, base, store)
-            answer = respond(habits, base, tables, n_boards, seed, progress)
+            elsewhere = calling_strategy(base) if name in types else base  # a type never leaves its lines
+            answer = respond(habits, elsewhere, tables, n_boards, seed, progress)
             save_strategy(habits, folder / name / "habits", {"decisions": n})
             save_strategy(answer, folder / name / "answer", {"boards": n_boards, "decisions": n})
             done = n

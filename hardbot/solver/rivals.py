@@ -23,7 +23,7 @@ from hardbot.game.rules import HEADS_UP, N_STREETS
 from hardbot.game.tree import betting_tree
 from hardbot.model.context import street_contexts
 from hardbot.model.likelihood import coarse_levels, shrink
-from hardbot.model.policy import TablePolicy
+from hardbot.model.policy import TablePolicy, cardless_policy
 from hardbot.solver.abstraction import Abstraction, BucketTables
 from hardbot.solver.cfr import Board, Game, Scratch, deal_board, walk_preflop
 from hardbot.solver.iterations import Desk, new_board, new_game, new_scratch, set_board
@@ -89,6 +89,11 @@ def exact_habits(policy: TablePolicy, base: Strategy) -> Strategy:
         k = base.abstraction.sizes[street]
         parts.append(_quantised(np.repeat(rows[:, None, :], k, axis=1), base, street))
     return Strategy(base.abstraction, (parts[0], parts[1], parts[2], parts[3]))
+
+
+def calling_strategy(like: Strategy) -> Strategy:
+    """Check or call everywhere, over the same buckets: next to nothing when packed."""
+    return exact_habits(cardless_policy(HEADS_UP, lambda legal: (0.0, 1.0, 0.0)), like)
 
 
 def _street_habits(
