@@ -10,6 +10,7 @@ from collections.abc import Callable
 import typer
 
 from hardbot.commands import (
+    adapt,
     arena,
     casey,
     corpus,
@@ -32,6 +33,7 @@ AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     arena.register,
     gauntlet.register,
     explain.register,
+    adapt.register,
     portfolio.register,
     corpus.register,
     training.register,
