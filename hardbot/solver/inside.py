@@ -23,7 +23,8 @@ from hardbot.solver.lanes import Rows
 from hardbot.solver.strategy import Strategy, probabilities
 
 LEARNING_THRESHOLD, PAYING_THRESHOLD = 25.0, 0.0
-START_WEIGHT = 3e5  # the response starts as the strategy itself, about as firmly as a hundred boards would teach it
+# The response starts as the strategy itself, as firmly as the noise of n boards (about n^1.5 times this, by street).
+START_WEIGHT = (3_000.0, 1_000.0, 500.0, 100.0)
 PAIRS_A_BOARD = 1081 * 990
 
 
@@ -109,8 +110,8 @@ def learned_response(strategy: Strategy, tables: BucketTables, n_boards: int, se
     paid = np.zeros(max(n_boards // 4, 2))
     for seat in (0, 1):
         game = fixed_game(strategy, (0, 1), seed, LEARNING_THRESHOLD)
-        for street in (game.preflop, game.flop, game.turn, game.river):
-            street.regrets[:, seat] *= START_WEIGHT
+        for street, weight in zip((game.preflop, game.flop, game.turn, game.river), START_WEIGHT, strict=True):
+            street.regrets[:, seat] *= weight * n_boards**1.5
         _learn(seat, n_boards, game, board, desk, scratch, tables)
         game.random[0] = np.uint64(seed + 1_000_003)
         game.thresholds[:] = PAYING_THRESHOLD
