@@ -25,6 +25,7 @@ from hardbot.commands import (
     solver,
     tables,
     training,
+    web,
 )
 
 AREAS: tuple[Callable[[typer.Typer], None], ...] = (
@@ -42,5 +43,6 @@ AREAS: tuple[Callable[[typer.Typer], None], ...] = (
     seedbots.register,
     reproduce.register,
     live.register,
+    web.register,
     solver.register,
 )
