@@ -434,3 +434,77 @@ def board_counts(board: Bytes, now: Ints, cells: Ints, cells_next: Ints, points:
         return
     sums, after = walk_runouts(board, 1, live, n_live, records)
     _cells(now, sums, n_left, cells_next)
+
+
+@njit
+def _score_run_out(n_classes: int, order: Shorts, starts: Shorts, cards: Shorts, points: NDArray[np.int32]) -> None:
+    """Points (n,) of every hand on one final board: two for each opponent it beats, one for each it ties."""
+    weaker = np.zeros(52, dtype=np.int32)
+    n_weaker = 0
+    for class_ in range(n_classes):
+        start, stop = int(starts[class_]), int(starts[class_ + 1])
+        for i in range(start, stop):
+            hand = order[i]
+            points[hand] = n_weaker - weaker[cards[hand, 0]] - weaker[cards[hand, 1]]
+        for i in range(start, stop):
+            hand = order[i]
+            weaker[cards[hand, 0]] += 1
+            weaker[cards[hand, 1]] += 1
+        n_weaker += stop - start
+        for i in range(start, stop):  # the hand itself was counted once and taken out twice
+            hand = order[i]
+            points[hand] += n_weaker - weaker[cards[hand, 0]] - weaker[cards[hand, 1]] + 1
+
+
+@njit
+def board_moments(board: Bytes, points: Ints) -> None:
+    """Sums (n, 2) over next cards of points and of their squares, as `board_counts` has them, and nothing else.
+
+    On the river the first column holds the points of the board itself.
+    """
+    live = np.empty(52, dtype=np.uint8)
+    n_live = live_cards(board, live)
+    n_hands = n_live * (n_live - 1) // 2
+    n_board = board.shape[0]
+    cards = np.empty((n_hands, 2), dtype=np.uint16)
+    hand = 0
+    for i in range(n_live):
+        for j in range(i):
+            cards[hand, 0], cards[hand, 1] = i, j
+            hand += 1
+    order, starts = np.empty(n_hands, dtype=np.uint16), np.empty(7464, dtype=np.uint16)
+    found = np.zeros(n_hands, dtype=np.int32)
+    points[:] = 0
+    if n_board == 5:
+        _score_run_out(rank_classes(board, live, n_live, -1, -1, order, starts), order, starts, cards, found)
+        for hand in range(n_hands):
+            points[hand, 0] = found[hand]
+        return
+    orders = np.empty((24, 4), dtype=np.int64)
+    n_orders = keeping_orders(board, orders)
+    final_board = np.empty(5, dtype=np.uint8)
+    final_board[:n_board] = board
+    after = np.zeros((n_live, n_hands), dtype=np.int32)
+    for t in range(n_live):
+        for r in range(0 if n_board == 3 else t, t if n_board == 3 else t + 1):
+            weight = _orbit(live[t], live[r], orders, n_orders)
+            if weight == 0:
+                continue
+            final_board[n_board] = live[t]
+            final_board[4] = live[r]
+            found[:] = 0
+            n_classes = rank_classes(final_board, live, n_live, t, r, order, starts)
+            _score_run_out(n_classes, order, starts, cards, found)
+            for hand in range(n_hands):
+                after[t, hand] += weight * found[hand]
+            if r != t:
+                for hand in range(n_hands):
+                    after[r, hand] += weight * found[hand]
+    if n_orders > 1:
+        none = np.zeros((n_hands, 6), dtype=np.int64)
+        _, after = _average(live, n_live, orders, n_orders, none, after)
+    for t in range(n_live):
+        for hand in range(n_hands):
+            value = int(after[t, hand])
+            points[hand, 0] += value
+            points[hand, 1] += value * value

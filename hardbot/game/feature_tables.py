@@ -83,7 +83,7 @@ def load_table(street: int) -> FeatureTable:
 
 
 def tables_exist() -> bool:
-    """Are both tables built and sound?"""
+    """Say whether both tables are built and sound."""
     try:
         return all(len(load_table(street)) for street in STREETS)
     except TableError:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from hardbot.errors import CardError
 from hardbot.game.cards import HOLE_CARDS, N_HOLES, check_distinct
-from hardbot.game.feature_kernels import board_counts, live_cards
+from hardbot.game.feature_kernels import board_counts, board_moments, live_cards
 from hardbot.game.outcome_kernels import hand_outcomes
 
 FEATURE_COLUMNS = ("hs", "e", "e2", "ppot", "npot", "ppot1", "npot1")
@@ -239,6 +239,35 @@ def all_hands(board: Sequence[int]) -> BoardFeatures:
     found.hp_next[holes] = cells_next.reshape(-1, 3, 3)
     found.values[holes] = feature_values(len(board), now, cells, cells_next, points)
     return found
+
+
+def equity_moments(board: Sequence[int]) -> Floats:
+    """E and E2 (1326, 2) of every hole hand on a board of 3, 4 or 5 cards, NaN for hands that share a card with it.
+
+    The same numbers as `all_hands`, several times as fast where nothing else is wanted.
+    """
+    if len(board) not in (3, 4, 5):
+        raise CardError(f"expected a board of 3, 4 or 5 cards, got {len(board)}")
+    check_distinct(board)
+    cards = np.array(board, dtype=np.uint8)
+    points = empty_counts(len(board))[3]
+    board_moments(cards, points)
+    found = np.full((N_HOLES, 2), np.nan)
+    holes = _live_holes(cards)
+    if len(board) == 5:
+        e = points[:, 0] / (2.0 * 990.0)
+        found[holes] = np.stack([e, e * e], axis=1)
+    else:
+        n_next = 50 - len(board)
+        full = float(points_of_a_sure_win(len(board)))
+        found[holes] = points / np.array([n_next * full, n_next * full**2])
+    return found
+
+
+def points_of_a_sure_win(n_board: int) -> int:
+    """Points of a hand that wins every run-out after one next card."""
+    n_next = 50 - n_board
+    return (n_next - 1) * (n_next - 2) * (n_next - 3 if n_board == 3 else 1)
 
 
 def empty_counts(n_board: int) -> tuple[Any, Any, Any, Any]:

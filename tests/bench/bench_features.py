@@ -11,6 +11,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +19,8 @@ import numpy as np
 from hardbot.commands.output import print_table
 from hardbot.game.cards import CARD_TEXT, HOLE_CARDS, compatible_holes, parse_board, parse_hole
 from hardbot.game.evaluator import rank_batch
-from hardbot.game.features import Outlook, all_hands, hand_features
+from hardbot.game.features import Outlook, all_hands, equity_moments, hand_features
+from hardbot.game.isomorphism import canonical_boards
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its range parser uses deprecated names of pyparsing
@@ -104,6 +106,22 @@ def evaluator_rows() -> list[list[str]]:
     ]
 
 
+def moments_rows() -> list[list[str]]:
+    """E and E2 of every hand on every canonical board, in threads."""
+    rows, total = [], 0.0
+    for size, name in ((3, "flop"), (4, "turn"), (5, "river")):
+        boards = [tuple(row) for row in canonical_boards(size)[0].tolist()]
+        equity_moments(boards[0])
+        start = time.perf_counter()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            n_hands = sum(pool.map(lambda board: int(np.isfinite(equity_moments(board)[:, 0]).sum()), boards))
+        seconds = time.perf_counter() - start
+        total += seconds
+        rows.append([f"{name}: {len(boards):,} boards, {n_hands:,} hands", f"{seconds:.1f} s", ""])
+    rows.append(["all streets", f"{total:.1f} s", ""])
+    return rows
+
+
 def table_rows() -> list[list[str]]:
     """Both tables from nothing, into a folder of their own."""
     from hardbot.game import feature_tables
@@ -126,9 +144,10 @@ def table_rows() -> list[list[str]]:
 
 
 def main() -> None:
-    """Print the three comparisons."""
+    """Print all tables."""
     print_table("features on the flop Jh4c3h", ["way", "time", "ratio"], features_rows())
     print_table("seven-card ranks", ["way", "hands/s", "ratio"], evaluator_rows())
+    print_table("E and E2 of every hand, all cores", ["street", "time", ""], moments_rows())
     print_table("feature tables, all cores", ["table", "time", ""], table_rows())
 
 

@@ -15,6 +15,7 @@ from hardbot.game.features import (
     UNIFORM,
     Outlook,
     all_hands,
+    equity_moments,
     hand_features,
     weighted_strength,
 )
@@ -106,6 +107,13 @@ def test_all_hands_of_a_board_are_the_hands_one_by_one(board):
             assert np.array_equal(hp, found.hp[hole])
             assert np.array_equal(hp_next, found.hp_next[hole])
         assert found.values[hole] == pytest.approx([getattr(strength, name) for name in FEATURE_COLUMNS])
+
+
+@pytest.mark.parametrize("board", ["Jh4c3h", "JhJdJc", "Th9h8h", "Jh4c3h9d", "2c2d2h2s", "Jh4c3h9d2s"])
+def test_moments_alone_are_those_of_all_features(board):
+    e, e2 = FEATURE_COLUMNS.index("e"), FEATURE_COLUMNS.index("e2")
+    wanted = all_hands(parse_board(board)).values[:, [e, e2]]
+    assert np.allclose(equity_moments(parse_board(board)), wanted, rtol=1e-12, atol=0.0, equal_nan=True)
 
 
 def test_counts_add_up_to_opponents_times_run_outs():
