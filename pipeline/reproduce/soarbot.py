@@ -52,7 +52,7 @@ def run(settings: Settings) -> Reproduction:
     notes = [
         f"Mixed table: {', '.join(MIXED)}. Bots only: {', '.join(BOTS_ONLY)}.",
         "A player who calls everything loses far more than people did, so the mixed table is softer than the "
-        "published ones; the gap to Poki is what compares.",
+        "published ones; the gap to Poki depends less on that.",
         "Every deal is replayed in all rotations; intervals over blocks, since some of the bots learn.",
         "Published: a public server, 10 dollars a small bet; mixed tables early -.060, late -.035 sb/hand; "
         "the interval of the four bot-only days is over days.",
@@ -79,7 +79,7 @@ def _table(group: str, specs: tuple[str, ...], settings: Settings) -> list[Row]:
 
 
 def _gap(group: str, specs: tuple[str, ...], result: RingResult) -> Row:
-    """How far soarbot is behind Poki at the same table: what does not depend on how soft the table is."""
+    """How far soarbot is behind Poki at the same table, which depends less on how soft the table is."""
     n_poki = specs.count("poki")
     found = contrast(result, [{"soarbot": 1.0, "poki": -1.0 / n_poki}.get(spec, 0.0) for spec in specs])
     published = MIXED_LATE - POKI_MIXED if group == "mixed table" else None
