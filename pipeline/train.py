@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import hardbot
 import pipeline
 from hardbot.errors import ModelError
-from hardbot.model.artifact import MANIFEST, load_model, save_model
+from hardbot.model.artifact import ARRAYS, MANIFEST, load_model, save_model
 from pipeline.blocks import WORK
 from pipeline.dataset import corpus_fingerprint
 from pipeline.publish import current_model
@@ -244,6 +244,9 @@ def train_to(
     workshop = out.parent / f".{out.name}.training"
     report = train(store, workshop, replace(options or TrainOptions(), record=False), progress)
     if out.exists():
+        for other in out.iterdir():  # such as a page about the model
+            if other.is_file() and other.name not in {MANIFEST, ARRAYS}:
+                shutil.copy2(other, report.path)
         shutil.rmtree(out)
     report.path.rename(out)
     shutil.rmtree(workshop)

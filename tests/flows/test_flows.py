@@ -20,7 +20,13 @@ os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 
 from prefect import flow, tags, task
 from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_LOCAL_STORAGE_PATH
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+    PREFECT_HOME,
+    PREFECT_LOCAL_STORAGE_PATH,
+    temporary_settings,
+)
 from prefect.testing.utilities import prefect_test_harness
 from typer.testing import CliRunner
 
@@ -47,7 +53,8 @@ from pipeline.watch import new_files
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[None]:
-    with prefect_test_harness(server_startup_timeout=60):
+    no_heartbeat = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}  # its thread costs a second a flow
+    with prefect_test_harness(server_startup_timeout=60), temporary_settings(no_heartbeat):
         yield
 
 

@@ -30,7 +30,7 @@ from pipeline.kernel import kernel_counts, mean_kernel
 from pipeline.ranges import disjoint_weight
 from pipeline.store import Store
 
-OPTIONS = ["--k", "8", "--score-hands", "20", "--json"]
+OPTIONS = ["--k", "4", "--score-hands", "4", "--json"]
 
 
 def warm_up() -> None:

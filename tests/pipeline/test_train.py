@@ -120,7 +120,10 @@ def test_a_model_for_one_purpose_goes_into_its_own_folder(store, tmp_path):
         report = train_to(store, tmp_path / "unseen-x", small(k=k))
         assert load_model(tmp_path / "unseen-x").manifest["k"] == [169, k, k, k]
         assert (report.path, report.promoted) == (tmp_path / "unseen-x", False)
+        (report.path / "README.md").write_text("about it")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hands.duckdb", "taken", "unseen-x"]
+    train_to(store, tmp_path / "unseen-x", small(k=4))
+    assert (tmp_path / "unseen-x" / "README.md").read_text() == "about it"
     with Store(store, read_only=True) as reader:
         assert reader.value("SELECT count(*) FROM models") == 0
 
@@ -223,8 +226,9 @@ def test_train_and_models_print_json(store, tmp_path):
 
 
 def test_kill_minus_nine_at_ten_points_then_again_is_as_if_undisturbed(training_logs, tmp_path):
-    store = tmp_path / "s.duckdb"
-    ingest(training_logs[:1], store)
+    store, log = tmp_path / "s.duckdb", tmp_path / "short.log"
+    log.write_text("\n".join(training_logs[0].read_text().splitlines()[:201]) + "\n")
+    ingest([log], store)
     harness = Path(__file__).with_name("kill_harness.py")
     done = subprocess.run(
         [sys.executable, str(harness), str(store), str(tmp_path), "11", "10"],
