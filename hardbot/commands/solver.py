@@ -94,6 +94,9 @@ def exploit(
     exact: Annotated[
         bool, typer.Option("--exact", help="All boards instead of a sample; only for bots that ignore their cards.")
     ] = False,
+    finished: Annotated[
+        bool, typer.Option("--finished", help="Walk nothing: what the finished flops of a stopped run say.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """What a best response wins from a strategy in the full game, sb a hand.
@@ -104,12 +107,16 @@ def exploit(
     if exact:
         _print_exact(strategy, as_json)
         return
-    from hardbot.solver.exploit import exploitability
+    from hardbot.solver.exploit import exploitability, finished_exploitability
 
     def progress(done: int, total: int) -> None:
         print(f"{done} of {total} flops", file=sys.stderr, flush=True)
 
-    found = exploitability(_rival(strategy), flops, seed, jobs, None if as_json else progress)
+    rival = _rival(strategy)
+    if finished:
+        found = finished_exploitability(rival, flops, seed)
+    else:
+        found = exploitability(rival, flops, seed, jobs, None if as_json else progress)
     if as_json:
         print_json({"strategy": strategy, "seed": seed} | found.to_json())
         return

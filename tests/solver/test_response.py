@@ -20,6 +20,7 @@ from hardbot.solver.exploit import (
     board_index,
     draw_flops,
     exploitability,
+    finished_exploitability,
     rival_of_policy,
     rival_of_strategy,
 )
@@ -156,3 +157,7 @@ def test_a_stopped_run_takes_finished_flops_from_the_cache(tmp_path, monkeypatch
     again = exploitability(rival, 4, seed=1, progress=lambda done, total: seen.append((done, total)))
     assert again == first
     assert seen[0][0] == seen[0][1]
+    stopped = finished_exploitability(rival, 4, seed=1)
+    assert stopped.value == pytest.approx(first.value)
+    with pytest.raises(StrategyError, match="expected at least two finished strata of 3"):
+        finished_exploitability(rival, 6, seed=99)
