@@ -35,13 +35,16 @@ EQUILIBRIUM = "sparbot"
 _DECISIONS = """
 SELECT d.street, d.node, d.action, d.hole, h.board
 FROM decisions d JOIN hands h USING (hand_id)
-WHERE h.rules = ? AND d.player = ? AND d.hole IS NOT NULL AND d.node >= 0 AND NOT d.clipped
+WHERE h.rules = ? AND (d.player = ? OR starts_with(d.player, ? || '.')) AND d.hole IS NOT NULL AND d.node >= 0 AND NOT d.clipped
 """
 
 
 def player_counts(store: Store, player: str, abstraction: Abstraction) -> tuple[Counts, int]:
-    """Decisions of a player by (decision point, bucket, action) on each street, and how many there are."""
-    rows = store.query(_DECISIONS, [HEADS_UP.name, player])
+    """Decisions of a player by (decision point, bucket, action) on each street, and how many there are.
+
+    A bot played with options (`loki.simulate=no` in a log) counts as the bot.
+    """
+    rows = store.query(_DECISIONS, [HEADS_UP.name, player, player])
     if not rows.height:
         raise StoreError(f"expected decisions of {player!r} with known cards in {store.path}, got none")
     counts = empty_counts(abstraction)
