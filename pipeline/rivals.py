@@ -35,7 +35,8 @@ EQUILIBRIUM = "sparbot"
 _DECISIONS = """
 SELECT d.street, d.node, d.action, d.hole, h.board
 FROM decisions d JOIN hands h USING (hand_id)
-WHERE h.rules = ? AND (d.player = ? OR starts_with(d.player, ? || '.')) AND d.hole IS NOT NULL AND d.node >= 0 AND NOT d.clipped
+WHERE h.rules = ? AND (d.player = ? OR starts_with(d.player, ? || '.'))
+  AND d.hole IS NOT NULL AND d.node >= 0 AND NOT d.clipped
 """
 
 
