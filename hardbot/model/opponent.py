@@ -36,7 +36,7 @@ SCHEMA = 1
 N_PSEUDO = 6.0  # the paper's six observations
 N_PSEUDO_STRENGTH = 12.0  # weight of the adjusted corpus model against hands seen, per decile
 N_DECILES = 10
-DEFAULT_DECAY = 0.9997  # a hand; chosen by held-out score, see docs/RESULTS.md
+DEFAULT_DECAY = 0.997  # a hand; chosen by held-out score (`hardbot adapt --grid`), see docs/RESULTS.md
 
 Situation = tuple[str, ...]
 N_FEATURES = 6
