@@ -160,7 +160,9 @@ class WebTable:
             if live:
                 if not self.study_live:
                     raise SessionError("expected study during the hand to be switched on, it is off")
-                return _encode({"hand": hand_number, "live": True, "frames": self._live_frames(session.snapshots())})
+                own = hole_class(*session.own_view().hole)
+                frames = self._live_frames(session.snapshots())
+                return _encode({"hand": hand_number, "live": True, "own_class": own, "frames": frames})
             record = next((r for r in session.records if r.hand_number == hand_number), None)
             if record is None:
                 raise SessionError(f"expected a hand that was played at this table, got {hand_number}")

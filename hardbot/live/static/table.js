@@ -29,7 +29,7 @@ function draw(tag, attributes = {}, text = "") {
   return element;
 }
 
-const number = (value, digits = 2) => Number(value).toFixed(digits).replace(/\.?0+$/, "") || "0";
+const number = (value, digits = 2) => Number(value).toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 const signed = (value, digits = 2) => {
   const text = number(Math.abs(value), digits);
   return text === "0" ? "0" : (value < 0 ? "−" : "+") + text;
@@ -90,10 +90,6 @@ async function openLobby() {
     addChair(bots, ring ? ring.bot : bots[0].bot);
     checkChairs(bots);
     $("chosen").lastElementChild.querySelector("select").focus();
-  };
-  $("lobby-form").onsubmit = (event) => {
-    event.preventDefault();
-    sitDown();
   };
 }
 
@@ -162,6 +158,7 @@ async function openTable(id) {
   } catch (error) {
     warn(error.status === 404 ? "This table is no longer there. Take a seat at another one." : error.message);
     history.replaceState(null, "", "/");
+    sessionStorage.removeItem("table");
     return openLobby();
   }
   $("table").hidden = false;
@@ -221,7 +218,7 @@ function drawSeats(before) {
     const fresh = !before || before.view?.hand !== view.hand;
     const acting = chair.chair === view.to_act;
     const seat = make(own ? "div" : "li", { class: `seat${acting ? " acting" : ""}${chair.live ? "" : " out"}` });
-    const who = make("span", { class: "who" }, make("b", {}, own ? `${chair.name} (you)` : chair.name));
+    const who = make("span", { class: "who" }, make("b", {}, own && chair.name !== "you" ? `${chair.name} (you)` : chair.name));
     if (chair.button) who.prepend(make("span", { class: "dealer", title: "dealer button", role: "img", "aria-label": "dealer" }, "D"));
     const cards = make("span", { class: "cards" });
     const size = own ? "" : "small";
@@ -266,6 +263,8 @@ function drawStory(before) {
   if (state.between_hands && !told.has("end")) {
     state.outcome.forEach((line) => $("story").append(make("li", { class: "board", "data-number": "end" }, cardText(line))));
   }
+  const last = $("story").lastElementChild; // the latest event in sight, without moving the page
+  if (last) $("history").scrollTop = Math.max(0, last.offsetTop + last.offsetHeight - $("history").offsetTop - $("history").clientHeight + 8);
 }
 
 function drawStatus() {
@@ -370,7 +369,6 @@ async function refreshHands() {
       study.hand = hand.hand;
       study.data = null;
       setStudy(true);
-      $("study").scrollIntoView({ block: "nearest" });
     };
     return make("li", {}, button);
   }));
@@ -383,6 +381,7 @@ function setStudy(open) {
   localStorage.setItem("study", open ? "open" : "closed");
   showStudy();
   refreshStudy();
+  if (open) $("study").scrollIntoView({ block: "start" });
 }
 
 function showStudy() {
@@ -486,15 +485,15 @@ function drawMap(frame, mark) {
   let note = `Likeliest: ${top}.`;
   if (mark !== undefined) {
     const place = 1 + rank.filter(([v]) => v > all[mark]).length;
-    note += ` You had ${className(Math.floor(mark / 13), mark % 13)}: place ${place} of 169.`;
+    note += ` Your hand is ${className(Math.floor(mark / 13), mark % 13)}: place ${place} of 169.`;
   }
   $("map-note").textContent = note;
 }
 
 function drawBuckets(buckets) {
-  const groups = Math.min(buckets.length, 34), size = buckets.length / groups;
+  const size = Math.ceil(buckets.length / 40), groups = Math.ceil(buckets.length / size);
   const sums = Array.from({ length: groups }, (_, i) =>
-    buckets.slice(Math.round(i * size), Math.round((i + 1) * size)).reduce((sum, [, p]) => sum + p, 0));
+    buckets.slice(i * size, (i + 1) * size).reduce((sum, [, p]) => sum + p, 0));
   const top = Math.max(...sums, 1e-9), width = 400, height = 90;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img", class: "bars",
     "aria-label": `Probability by strength, weakest first; the largest bar is ${number(100 * top, 1)} percent` });
@@ -577,6 +576,10 @@ function onKey(event) {
 }
 
 function wire() {
+  $("lobby-form").onsubmit = (event) => {
+    event.preventDefault();
+    sitDown();
+  };
   for (const button of document.querySelectorAll("#actions [data-action]")) {
     button.onclick = () => send("act", { action: button.dataset.action, hand: state.view.hand, betting: state.view.betting });
   }
@@ -756,13 +759,13 @@ function start() {
     if (link.dataset.page === here) link.setAttribute("aria-current", "page");
   }
   wire();
+  if (seat) sessionStorage.setItem("table", path);
   const last = sessionStorage.getItem("table");
+  if (last && (seat || here !== "table")) document.querySelector('nav a[data-page="table"]').href = last;
   if (seat) {
-    sessionStorage.setItem("table", path);
     document.title = "HardBot – table";
     return openTable(seat[1]);
   }
-  if (last) document.querySelectorAll('nav a[data-page="table"]').forEach((link) => { if (here !== "table") link.href = last; });
   return { results: openResults, models: openModels, table: openLobby }[here]();
 }
 
