@@ -29,17 +29,17 @@ def solve(
         str, typer.Option("--buckets", help="Buckets on flop, turn and river: one number or three, as 100,200,200.")
     ] = "200",
     minutes: Annotated[float, typer.Option("--minutes", help="Time to run; Ctrl-C saves and stops.")] = 25.0,
-    every: Annotated[float, typer.Option("--every", help="Minutes between checkpoints.")] = 1.0,
+    every: Annotated[float, typer.Option("--every", help="Minutes between checkpoints.")] = 5.0,
     seed: Annotated[int, typer.Option("--seed", help="Buckets and boards follow from it.")] = 1,
     check: Annotated[
         int, typer.Option("--check", help="Boards to learn a response inside the abstraction from; 0: do not.")
-    ] = 0,
+    ] = 400,
     as_json: Json = False,
 ) -> None:
     """Find an approximate equilibrium by counterfactual regret minimisation.
 
-    Prints boards done at every checkpoint and, with --check, what a response learned within the same buckets wins from
-    the average strategy (a lower bound of its exploitability there).
+    Prints at every checkpoint what a response learned within the same buckets wins from the average strategy: a lower
+    bound of its exploitability there, the sharper the more boards it learns from.
     """
     from hardbot.solver.inside import learned_response
     from hardbot.solver.solve import CHECKPOINT, load_solver

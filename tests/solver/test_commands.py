@@ -17,13 +17,14 @@ def run(*arguments):
 
 def test_solve_goes_on_where_it_stopped_and_the_result_plays(tmp_path):
     folder = str(tmp_path / "mine")
-    arguments = ("solve", "--buckets", "0,0,6", "--minutes", "0.01", "--out", folder, "--json")
+    arguments = ("solve", "--buckets", "0,0,6", "--minutes", "0.01", "--check", "8", "--out", folder, "--json")
     first = json.loads(run(*arguments).stdout)
     assert first["buckets"] == [169, 169, 169, 6]
     assert first["boards"] >= 50
     second = json.loads(run(*arguments).stdout)
     assert second["boards"] > first["boards"]
     assert second["curve"][-1]["boards"] == second["boards"]
+    assert second["curve"][-1]["standard_error"] > 0
     match = json.loads(run("match", f"sparbot:strategy={folder}", "always_fold", "--pairs", "500", "--json").stdout)
     assert match["compiled"]
     assert match["sb_per_hand"] > 0.3
