@@ -32,6 +32,7 @@ from pipeline.store import Store
 Progress = Callable[[str, int, int], None]
 _BATCH = 200_000
 EQUILIBRIUM = "sparbot"
+ADAPTIVE_PENALTY_SB = 0.5  # a hand; measured losses of fixed answers to vexbot are larger
 _DECISIONS = """
 SELECT d.street, d.node, d.action, d.hole, h.board
 FROM decisions d JOIN hands h USING (hand_id)
@@ -87,6 +88,7 @@ def build_portfolio(
     base: Strategy,
     players: Sequence[str],
     types: Sequence[str] = (),
+    adaptive: Sequence[str] = (),
     store: Store | None = None,
     n_boards: int = 3_000,
     value_pairs: int = 20_000,
@@ -95,8 +97,9 @@ def build_portfolio(
 ) -> dict[str, Any]:
     """Fit, answer and save every rival, then play the table of values; returns the manifest.
 
-    `players` are names in the store, `types` bots that look at no cards and need no hands. A rival whose folder is
-    complete already is kept, so an interrupted build goes on where it was.
+    `players` are names in the store, `types` bots that look at no cards and need no hands, `adaptive` those of the
+    players who learn fast: any fixed answer would lose to them soon, so they are only recognised, and met with the
+    equilibrium. A rival whose folder is complete already is kept: an interrupted build goes on where it was.
     """
     tables = bucket_tables(base.abstraction)
     save_strategy(base, folder / EQUILIBRIUM)
@@ -106,12 +109,17 @@ def build_portfolio(
         if done is None:
             habits, n = _habits(name, name in types, base, store)
             elsewhere = calling_strategy(base) if name in types else base  # a type never leaves its lines
-            answer = respond(habits, elsewhere, tables, n_boards, seed, progress)
+            answer = base if name in adaptive else respond(habits, elsewhere, tables, n_boards, seed, progress)
             save_strategy(habits, folder / name / "habits", {"decisions": n})
             save_strategy(answer, folder / name / "answer", {"boards": n_boards, "decisions": n})
             done = n
         decisions[name] = done
     names = [EQUILIBRIUM, *types, *players]
+    values = value_table(folder, names, value_pairs, seed, progress)
+    for column, name in enumerate(names):
+        if name in adaptive:  # what a fixed answer wins from its habits of yesterday means nothing
+            for row in range(1, len(names)):
+                values[row][column] = min(values[row][column], values[0][column]) - ADAPTIVE_PENALTY_SB
     manifest = {
         "schema": SCHEMA,
         "rivals": names,
@@ -119,7 +127,8 @@ def build_portfolio(
         "boards": n_boards,
         "value_pairs": value_pairs,
         "seed": seed,
-        "values": value_table(folder, names, value_pairs, seed, progress),
+        "adaptive": list(adaptive),
+        "values": values,
     }
     write_whole(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
     return manifest

@@ -27,6 +27,9 @@ def build(
     types: Annotated[
         str, typer.Option("--types", help="Bots that look at no cards, known without any hands.")
     ] = "always_call,always_raise,always_fold,random",
+    adaptive: Annotated[
+        str, typer.Option("--adaptive", help="Those of the players who learn fast: met with the equilibrium.")
+    ] = "",
     store: Annotated[
         Path | None, typer.Option("--store", help="Store with their hands; default $HARDBOT_STORE or ./hardbot.duckdb.")
     ] = None,
@@ -54,6 +57,7 @@ def build(
             load_strategy(base or default_folder()),
             names,
             [name for name in types.split(",") if name],
+            [name for name in adaptive.split(",") if name],
             opened,
             boards,
             pairs,
