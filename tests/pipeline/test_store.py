@@ -174,7 +174,7 @@ def test_reading_by_match_and_by_known_cards(sample):
 def test_the_sample_corpus_is_wholly_read(sample):
     with Store(sample, read_only=True) as reader:
         row = reader.query("SELECT * FROM files WHERE format = 'dealer-log'").row(0, named=True)
-    assert (row["n_hands"], row["n_rejects"], row["n_duplicates"]) == (3_600, 0, 0)
+    assert (row["n_hands"], row["n_rejects"], row["n_duplicates"]) == (4_200, 0, 0)
     assert SAMPLE.stat().st_size < 300_000
 
 
@@ -195,9 +195,9 @@ def test_documented_statistics_are_those_of_known_bots(sample):
         style = {row["player"]: row for row in reader.query(QUERIES[0]).iter_rows(named=True)}
         seats = reader.query(QUERIES[1])
         missing = reader.query(QUERIES[4])["missing"]
-    assert (style["always_call"]["pfr"], style["always_call"]["aggression"]) == (0.0, 0.0)
-    assert style["always_raise"]["pfr"] > 0.99
-    assert style["rulebot"]["vpip"] < style["always_raise"]["vpip"]
+    assert set(style) == {"casey", "pokabayes", "poki", "rulebot", "soarbot", "sparbot", "vexbot"}
+    assert all(row["pfr"] <= row["vpip"] for row in style.values())
+    assert style["rulebot"]["vpip"] < style["sparbot"]["vpip"]  # it folds most hands before the flop
     assert (seats["sb_per_hand"] * seats["hands"]).sum() == pytest.approx(0, abs=1e-6)
     assert missing.to_list() == [0, 0]
 
@@ -215,20 +215,20 @@ def test_info_command_adds_up(sample, monkeypatch, capsys):
     code, out, _ = run_cli(monkeypatch, capsys, "store", "info", "--store", sample, "--json")
     document = json.loads(out)
     assert (code, document["schema_version"]) == (0, SCHEMA_VERSION)
-    assert sum(row["hands"] for row in document["hands"]) == document["tables"]["hands"] == 3_600
+    assert sum(row["hands"] for row in document["hands"]) == document["tables"]["hands"] == 4_200
     assert document["rejects"] == [{"code": "unknown_format", "records": 1}]
     code, out, _ = run_cli(monkeypatch, capsys, "store", "info", "--store", sample)
-    assert (code, "3,600" in out) == (0, True)
+    assert (code, "4,200" in out) == (0, True)
 
 
 def test_query_command_prints_values_json_has_no_word_for(sample, monkeypatch, capsys):
     sql = "SELECT sum(n_hands) AS n, 'nan'::DOUBLE AS x, max(ingested_at) AS t, [1, NULL] AS l FROM files"
     code, out, _ = run_cli(monkeypatch, capsys, "store", "query", sql, "--store", sample, "--json")
     row = json.loads(out)[0]
-    assert (code, row["n"], row["x"], row["l"]) == (0, 3_600, None, [1, None])
+    assert (code, row["n"], row["x"], row["l"]) == (0, 4_200, None, [1, None])
     assert row["t"].startswith("20")
     code, out, _ = run_cli(monkeypatch, capsys, "store", "query", "SELECT * FROM hands", "--store", sample)
-    assert (code, "3,500 more rows" in out) == (0, True)
+    assert (code, "4,100 more rows" in out) == (0, True)
 
 
 @pytest.mark.parametrize(
