@@ -10,7 +10,10 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 
 demo: $(READY)
 	$(BIN)/hardbot features AdQc Jh4c3h
-	$(BIN)/hardbot match rulebot always_call --pairs 5000 --seed 1
+	$(BIN)/hardbot ingest data/sample.log.gz --store $(VENV)/demo.duckdb
+	$(BIN)/hardbot score --model data/default-model data/sample.log.gz
+	$(BIN)/hardbot explain 'MATCHSTATE:0:0:rc/cr:AhKd|/Jh4c3h'
+	$(BIN)/hardbot match hardbot poki --pairs 500 --block 250 --seed 1
 
 test: $(READY)
 	$(BIN)/python -m pytest
