@@ -70,6 +70,7 @@ def create_app(settings: WebSettings | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        lobby.loop = asyncio.get_running_loop()
         ready = [asyncio.ensure_future(lobby.run(partial(_warm, lobby, spec))) for spec in dict.fromkeys(chosen.bots)]
         yield
         lobby.close()

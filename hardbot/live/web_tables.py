@@ -244,6 +244,7 @@ class Lobby:
         self.keeps_log = keeps_log
         self.tables: dict[str, WebTable] = {}
         self.n_opened = 0
+        self.loop: asyncio.AbstractEventLoop | None = None  # the server's, once it runs
         self.workers = ThreadPoolExecutor(N_WORKERS, thread_name_prefix="table")
         self._warm: set[str] = set()
         self._warming: dict[str, threading.Lock] = {}
@@ -287,8 +288,11 @@ class Lobby:
         self._make_room()
         seed = None if self.seed is None else self.seed + self.n_opened
         self.n_opened += 1
-        loop = asyncio.get_running_loop()
-        table = await self.run(lambda: WebTable(self._session(bots, person, seed), loop))
+        return self.seat(await self.run(lambda: self._session(bots, person, seed)))
+
+    def seat(self, session: TableSession) -> WebTable:
+        """A table for a session that is there already."""
+        table = WebTable(session, self.loop or asyncio.get_running_loop())
         self.tables[table.id] = table
         return table
 
