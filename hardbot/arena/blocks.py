@@ -18,6 +18,7 @@ from typing import TypeVar
 from hardbot.errors import ArenaError
 
 DEFAULT_BLOCK = 1_000  # deals
+MAX_DEALS = 10**9  # of a match; a larger number is a slip of the finger, and would fill the memory first
 _AHEAD = 3  # blocks under way per worker
 
 Plan = TypeVar("Plan")
@@ -30,6 +31,8 @@ def block_sizes(n_deals: int, block: int) -> list[int]:
         raise ArenaError(f"expected at least 1 deal, got {n_deals}")
     if block < 1:
         raise ArenaError(f"expected a block of at least 1 deal, got {block}")
+    if n_deals > MAX_DEALS:
+        raise ArenaError(f"expected at most {MAX_DEALS:,} deals, got {n_deals:,}")
     return [min(block, n_deals - start) for start in range(0, n_deals, block)]
 
 

@@ -22,9 +22,9 @@ class DealerLog:
 
     def __init__(self, path: Path, game: str, n_hands: int, seed: int, remarks: Sequence[str] = ()) -> None:
         self.path = path
-        self._aside = path.with_name(f".{path.name}.{os.getpid()}.part")
         if path.is_dir():
             raise ArenaError(f"expected a file to write the log to, got the directory {path}")
+        self._aside = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             if path.exists() and not os.access(path, os.W_OK):
                 raise PermissionError(13, os.strerror(13), str(path))

@@ -118,7 +118,8 @@ def _convert(text: str, annotation: Any, where: str) -> Any:
         if annotation is float or kinds.startswith("float"):
             return float(text)
     except (KeyError, ValueError) as error:
-        raise BotError(f"expected {annotation} for {where}, got {text!r}") from error
+        kind = annotation.__name__ if isinstance(annotation, type) else kinds
+        raise BotError(f"expected {kind} for {where}, got {text!r}") from error
     return text
 
 

@@ -20,7 +20,7 @@ N_TOP = 12
 
 def register(app: typer.Typer) -> None:
     """Add this area's commands."""
-    app.command("explain", epilog="Example: hardbot explain 'MATCHSTATE:0:0:cr:AhKd|' --json")(explain)
+    app.command("explain", epilog="Example: hardbot explain 'MATCHSTATE:0:0:r:AhKd|' --json")(explain)
 
 
 def explain(

@@ -71,10 +71,11 @@ def test_commands_have_help_with_an_example(command):
         (["match", "random", "random", "--pairs", "0"], "expected at least 1 pair, got 0"),
         (["match", "random", "nobody"], "got 'nobody'"),
         (["match", "random", "random", "--log", "no/such/folder/m.log"], "expected a writable log file"),
+        (["ring", "random", "random", "--log", "no/such/folder/m.log"], "expected a writable log file"),
         (["match", "random", "random", "--window", "9-3"], "expected a window of hands such as 5001-10000, got '9-3'"),
         (["ring", "random", "--deals", "3"], "expected 2 to 10 seats, got 1"),
     ],
-    ids=["no pairs", "unknown bot", "unwritable log", "window", "one bot"],
+    ids=["no pairs", "unknown bot", "unwritable log", "unwritable log of a ring", "window", "one bot"],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
     done = subprocess.run(

@@ -93,6 +93,18 @@ def test_raise_wins_three_quarters_of_a_small_bet_from_fold(compiled):
     assert result.sb_per_hand == 0.75
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "duplicate"),
+    [("random", "always_call", True), ("always_call", "always_raise", False)],
+    ids=["pairs", "single deals"],
+)
+def test_intervals_of_matches_cover_the_true_value_95_times_in_100(first, second, duplicate):
+    truth = play_match(first, second, 400_000, seed=10_000, block=10_000, duplicate=duplicate).sb_per_hand
+    matches = [play_match(first, second, 100, seed, duplicate=duplicate) for seed in range(500)]
+    covered = [abs(match.sb_per_hand - truth) <= match.ci95 for match in matches]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.025)
+
+
 def test_a_bot_against_itself_wins_nothing_and_pairing_removes_the_luck():
     twins = play_match("always_call", "always_call", 300, seed=5)
     assert not twins.pair_chips.any()

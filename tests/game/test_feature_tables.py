@@ -6,7 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from hardbot.cli import app
 from hardbot.errors import TableError
 from hardbot.game import feature_tables, isomorphism, storage
 from hardbot.game.cards import parse_board, parse_hole
@@ -62,6 +64,42 @@ def test_without_tables_boards_are_counted_on_the_spot(cache):
     assert features_of_hand(parse_hole("AdQc"), board) == pytest.approx(
         [getattr(one, name) for name in FEATURE_COLUMNS], abs=1e-6
     )
+
+
+@pytest.fixture
+def few_flops(cache, monkeypatch):
+    """The flop table cut down to its first boards."""
+    space = isomorphism.board_space(3)
+    rows = int(space.starts[3])
+    short = isomorphism.BoardSpace(space.keys[:3], space.cards[:3], space.weights[:3], space.starts[:4])
+    monkeypatch.setattr(feature_tables, "board_space", lambda n_cards: short)
+    monkeypatch.setattr(feature_tables, "N_CANONICAL", (169, rows, 0, 0))
+    return rows
+
+
+def tables_command(*arguments):
+    done = CliRunner().invoke(app, ["tables", *arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0
+    return json.loads(done.stdout)
+
+
+def test_command_builds_a_table_once_and_again_when_its_version_changes(few_flops, cache, monkeypatch):
+    assert tables_command("info")["tables"][0]["rows"] == 0
+    (built,) = tables_command("build", "--street", "flop", "--threads", "2")
+    assert built["rows"] == few_flops
+    info = tables_command("info")
+    assert (info["folder"], info["tables"][0]["state"]) == (str(cache), "sound")
+    board = [int(card) for card in isomorphism.board_space(3).cards[1]]
+    assert np.allclose(features_on_board(board), all_hands(board).values, equal_nan=True, atol=1e-6)
+    stamp = (cache / "features-flop.npy").stat().st_mtime_ns
+    tables_command("build", "--street", "flop")
+    assert (cache / "features-flop.npy").stat().st_mtime_ns == stamp
+    monkeypatch.setattr(feature_tables, "VERSION", feature_tables.VERSION + 1)
+    forget_tables()
+    assert "expected version" in tables_command("info")["tables"][0]["state"]
+    tables_command("build", "--street", "flop")
+    assert (cache / "features-flop.npy").stat().st_mtime_ns != stamp
+    assert tables_command("info")["tables"][0]["state"] == "sound"
 
 
 def make(version=1, shape=(4, 2)):
