@@ -13,9 +13,10 @@ from flows.ingest import ingest_flow
 from flows.runners import make_runner
 from flows.tasks import RETRIED
 from flows.train import train_flow
+from hardbot.arena.gauntlet import after_training
 from pipeline.report import nightly_markdown
 from pipeline.steps import retrain_options
-from pipeline.watch import SETTLE_SECONDS, new_files, run_gauntlet
+from pipeline.watch import SETTLE_SECONDS, keep_gauntlet, new_files
 
 
 @task(name="look for new files", cache_policy=NO_CACHE, **RETRIED)
@@ -25,9 +26,15 @@ def look(watch: str, store: str, settle_seconds: float) -> list[str]:
 
 
 @task(name="gauntlet", cache_policy=NO_CACHE)
-def gauntlet(model: str) -> dict[str, Any] | None:
-    """Matches of the new model, where the project has them."""
-    return run_gauntlet(Path(model))
+def gauntlet(model: str) -> dict[str, Any]:
+    """Matches of the new model."""
+    return after_training(Path(model))
+
+
+@task(name="keep results", cache_policy=NO_CACHE, **RETRIED)
+def keep(played: dict[str, Any], store: str) -> int:
+    """Rows for the store, a document for the pages."""
+    return keep_gauntlet(played, Path(store))
 
 
 @flow(name="nightly")
@@ -48,6 +55,8 @@ def nightly_flow(
     training = played = None
     if options is not None:
         training = train_flow.with_options(task_runner=make_runner(runner, dask))(store, models, options.to_json())
-        played = gauntlet(training["path"]) if play and training["promoted"] else None
+        if play and training["promoted"]:
+            played = gauntlet(training["path"])
+            get_run_logger().info("%d results added to %s", keep(played, store), store)
     create_markdown_artifact(nightly_markdown(reports, training, played), key="nightly")
     return {"files": reports, "training": training, "gauntlet": played}

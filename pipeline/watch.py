@@ -7,19 +7,17 @@ content (see ingest.py), so a copy under another name is not new, and a file tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hardbot.arena.gauntlet import results_folder
 from hardbot.errors import SourceError
+from pipeline.results import publish_results, save_match_results
 from pipeline.sources.formats import find_units
 from pipeline.sources.reading import unit_sha256
 from pipeline.store import Store
 
 SETTLE_SECONDS = 5.0
-GAUNTLET = ("hardbot.arena.gauntlet", "after_training")  # called with the new model's folder, if it is there
 
 
 def new_files(watch: Path, store: Path, settle_seconds: float = SETTLE_SECONDS) -> list[Path]:
@@ -42,10 +40,8 @@ def _last_touched(unit: Path) -> float:
     return max(file.stat().st_mtime for file in files)
 
 
-def run_gauntlet(model: Path) -> dict[str, Any] | None:
-    """Let the project's gauntlet play the new model; None where there is no such function."""
-    module, name = GAUNTLET
-    if find_spec(module) is None:
-        return None
-    function: Callable[[Path], dict[str, Any]] | None = getattr(import_module(module), name, None)
-    return None if function is None else function(model)
+def keep_gauntlet(document: dict[str, Any], store: Path) -> int:
+    """Put a gauntlet's rows into the store and its document where the results page looks; returns how many were new."""
+    added = save_match_results(store, [document])
+    publish_results(document, results_folder())
+    return added

@@ -14,6 +14,7 @@ import math
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -295,8 +296,8 @@ def after_training(model: Path) -> dict[str, Any]:
     if not text.isdecimal():
         raise ArenaError(f"expected a number of pairs in HARDBOT_GAUNTLET_PAIRS, got {text!r}")
     pairs = int(text)
-    settings = SeriesSettings(pairs, seed=1, block=min(pairs, 250))
+    settings = SeriesSettings(pairs, seed=1, block=min(max(pairs // 2, 1), 250))  # two blocks: intervals for learners
     opponents = chosen_bots("all", OPPONENTS)
-    fixtures = gauntlet_fixtures(with_model(HERO, model), opponents)
+    fixtures = [replace(f, hero=HERO) for f in gauntlet_fixtures(with_model(HERO, model), opponents)]
     standings = play_series(fixtures, settings, jobs=1)
     return document_of("gauntlet", standings, settings)

@@ -3,7 +3,8 @@
 The paper played 1,000 hands each and reports being narrowly ahead of Poki and behind the other two; its digits are
 lost. At a standard deviation of 5 to 6 sb a hand such a match resolves +-.31 to +-.37 sb/hand, so only the signs are
 quoted. Here the sample is a fresh match of 1,000 duplicate deals (every bot begins without memory), many times over.
-A second row an opponent has hardbot with a model that never saw that opponent's hands, where there is one.
+A second row an opponent has hardbot with nothing in it that was learned from that opponent: a model without its hands,
+where there is one, and no answer of the portfolio that was made against it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hardbot.arena.gauntlet import unseen_model, with_model
+from hardbot.arena.gauntlet import unseen_spec
 from hardbot.errors import ArenaError
 from pipeline.reproduce.matches import match_row
 from pipeline.reproduce.report import Reproduction, Settings, draw_rows, rows_size
@@ -19,24 +20,25 @@ from pipeline.reproduce.report import Reproduction, Settings, draw_rows, rows_si
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HERO = "hardbot"
 OPPONENTS = {"poki": "narrowly ahead", "sparbot": "behind", "vexbot": "behind"}
 BLOCK = 1_000
 FULL_PAIRS, QUICK_PAIRS, QUICK_BLOCK = 10_000, 500, 50
 
 
 def run(settings: Settings) -> Reproduction:
-    """Play the three matches, and again with models that do not know the opponent."""
+    """Play the three matches, and again with a hero that does not know the opponent."""
     start = time.perf_counter()
     n_pairs, block = (QUICK_PAIRS, QUICK_BLOCK) if settings.quick else (FULL_PAIRS, BLOCK)
     rows, missing = [], []
     for opponent, text in OPPONENTS.items():
-        rows.append(match_row("hardbot", opponent, n_pairs, settings, block=block, published=text))
+        rows.append(match_row(HERO, opponent, n_pairs, settings, block=block, published=text))
         try:
-            spec = with_model("hardbot", unseen_model(opponent))
+            spec = unseen_spec(HERO, opponent)
         except ArenaError:
             missing.append(opponent)
             continue
-        label = "hardbot, opponent unseen"
+        label = f"{HERO}, opponent unseen"
         rows.append(match_row(spec, opponent, n_pairs, settings, block=block, label=label, published=text))
 
     def draw(figure: Figure) -> None:
@@ -45,7 +47,7 @@ def run(settings: Settings) -> Reproduction:
     notes = [
         f"Duplicate matches in blocks of {block:,} deals; intervals over blocks. Nobody keeps memory between blocks.",
         "Published: 1,000 hands each, which resolve +-.31 to +-.37 sb/hand; only the signs are known.",
-        "hardbot plays with its current model, whose corpus may hold hands of these opponents.",
+        "hardbot plays with its current model and portfolio, which may know these opponents; unseen means they do not.",
     ]
     if missing:
         notes.append(f"No model without the hands of {', '.join(missing)} was found (hardbot train --without-player).")

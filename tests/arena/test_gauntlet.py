@@ -260,7 +260,7 @@ def test_a_new_model_plays_a_short_gauntlet_after_training(monkeypatch):
     folder = default_model_path()
     document = gauntlet.after_training(folder)
     assert [row["opponent"] for row in document["rows"]] == ["always_call", "always_raise"]
-    assert {row["hands"] for row in document["rows"]} == {12}
+    assert {(row["hero"], row["hands"], row["blocks"]) for row in document["rows"]} == {(gauntlet.HERO, 12, 2)}
     assert document["rows"][0]["model"].split("+")[0] == json.loads((folder / "manifest.json").read_text())["model_id"]
     monkeypatch.setenv("HARDBOT_GAUNTLET_PAIRS", "few")
     with pytest.raises(ArenaError, match="expected a number of pairs in HARDBOT_GAUNTLET_PAIRS, got 'few'"):

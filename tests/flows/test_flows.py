@@ -42,6 +42,7 @@ from hardbot.game.betting import first_betting
 from hardbot.game.hand import Deal, Hand
 from hardbot.game.notation import LogHand, format_log_hand
 from hardbot.game.rules import HEADS_UP
+from hardbot.live.published import list_results, read_result
 from hardbot.model.artifact import load_model
 from pipeline.ingest import ingest
 from pipeline.settings import ModelSettings
@@ -132,6 +133,26 @@ def test_a_night_that_ended_after_ingestion_is_made_up_for(server, watched, tmp_
     night = nightly_flow(str(watched), str(store), models, settle_seconds=0, play=False)
     assert night["files"] == []
     assert night["training"]["promoted"]
+
+
+def test_a_promoted_model_plays_and_its_results_are_stored_and_published(server, watched, tmp_path, monkeypatch):
+    monkeypatch.setattr("hardbot.arena.gauntlet.HERO", "hardbot:chooser=expert")
+    monkeypatch.setattr("hardbot.arena.gauntlet.OPPONENTS", ("always_call", "rulebot"))
+    monkeypatch.setenv("HARDBOT_GAUNTLET_PAIRS", "10")
+    monkeypatch.setenv("HARDBOT_DATA", str(tmp_path / "data"))
+    store, models = tmp_path / "s.duckdb", tmp_path / "models"
+    night = nightly_flow(str(watched), str(store), str(models), settle_seconds=0)
+    with Store(store, read_only=True) as reader:
+        rows = reader.query(
+            "SELECT hero, opponent, hands, model_hash, sb_per_hand FROM match_results ORDER BY opponent"
+        )
+    assert rows["opponent"].to_list() == ["always_call", "rulebot"]
+    assert rows["hands"].to_list() == [20, 20]
+    assert {name.split("+")[0] for name in rows["model_hash"]} == {night["training"]["model_id"]}
+    assert rows["sb_per_hand"].to_list() == [row["sb_per_hand"] for row in night["gauntlet"]["rows"]]
+    played_at = night["gauntlet"]["played_at"]
+    (published,) = (line for line in list_results() if line["played_at"] == played_at)
+    assert read_result(published["name"]) == night["gauntlet"]
 
 
 def test_a_flow_trains_the_model_that_the_command_trains(server, watched, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hardbot.arena.ring import play_ring
 from hardbot.arena.sessions import play_session
 from hardbot.cli import app
 from hardbot.errors import BotError
+from hardbot.model.artifact import default_model_path
 from pipeline.reproduce import EXPERIMENTS, casey, hardbot, loki, run_experiment, soarbot
 from pipeline.reproduce.matches import contrast, match_row, mean_of, play_table, random_names
 from pipeline.reproduce.report import Reproduction, Row, Settings, draw_rows, write_report
@@ -79,6 +81,40 @@ def test_loki_rows_are_the_tournaments(monkeypatch):
     wanted = loki_experiment(10, 2, enhancements=["generic"])[0]
     assert (row.measured, row.ci95, row.hands) == (wanted.sb_per_hand, wanted.ci95, 100)
     assert (row.published, row.published_ci95) == (0.031, 0.019)
+
+
+def test_gauntlet_is_played_again_by_a_hero_that_knows_nothing_of_the_opponent(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARDBOT_DATA", str(tmp_path))
+    shutil.copytree(default_model_path(), tmp_path / "models" / "unseen-rulebot")
+    monkeypatch.setattr(hardbot, "HERO", "hardbot:chooser=expert")
+    monkeypatch.setattr(hardbot, "OPPONENTS", {"rulebot": "ahead", "random": "behind"})
+    monkeypatch.setattr(hardbot, "QUICK_PAIRS", 6)
+    monkeypatch.setattr(hardbot, "QUICK_BLOCK", 3)
+    result = run_experiment("hardbot", Settings(quick=True))
+    assert [(row.group, row.what, row.hands) for row in result.rows] == [
+        ("hardbot:chooser=expert", "against rulebot", 12),
+        ("hardbot:chooser=expert, opponent unseen", "against rulebot", 12),
+        ("hardbot:chooser=expert", "against random", 12),
+    ]
+    assert result.rows[0].measured == result.rows[1].measured  # the same model under another name
+    assert result.notes[-1].startswith("No model without the hands of random was found")
+
+
+def test_portfolio_drops_its_answers_to_an_unseen_opponent(monkeypatch):
+    played: list[tuple[str, str]] = []
+
+    def record(hero, opponent, n_pairs, settings, **_):
+        played.append((hero, opponent))
+        return Row(hero, opponent, 0.0, 0.1)
+
+    monkeypatch.setattr(hardbot, "match_row", record)
+    monkeypatch.setattr(hardbot, "HERO", "hardbot:chooser=portfolio")
+    monkeypatch.setattr(hardbot, "OPPONENTS", {"random": "ahead"})
+    hardbot.run(Settings(quick=True))
+    assert played == [
+        ("hardbot:chooser=portfolio", "random"),
+        ("hardbot:chooser=portfolio,unseen=random", "random"),
+    ]
 
 
 def test_casey_learner_is_summed_up_by_phase():
