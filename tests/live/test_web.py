@@ -13,7 +13,6 @@ import time
 
 import httpx
 import pytest
-import uvicorn
 
 from hardbot.bots.hardbot import HardBot
 from hardbot.bots.simple import AlwaysCall
@@ -25,57 +24,16 @@ from hardbot.game.rules import CALL, HEADS_UP, ring
 from hardbot.live import web_tables
 from hardbot.live.play_log import PlayLog
 from hardbot.live.session import TableSession
-from hardbot.live.web import MAX_BODY, STATIC, WebSettings, create_app, listen
+from hardbot.live.web import MAX_BODY, STATIC, WebSettings
 from hardbot.live.web_tables import Lobby, TooManyTables, thinned
 
 EXPERT = "hardbot:chooser=expert"
 
 
-class Server:
-    """A server in a thread, and clients that behave like a page."""
-
-    def __init__(self, app):
-        self.app = app
-        self.lobby = app.state.lobby
-        self.socket = listen(0)
-        self.base = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, ws="none")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join(timeout=20)
-        self.socket.close()
-        assert not self.thread.is_alive()
-
-    def client(self):
-        return httpx.Client(base_url=self.base, timeout=30, headers={"origin": self.base})
-
-    def sit(self, *bots, name="you"):
-        """A client and its table's address."""
-        client = self.client()
-        answer = client.post("/api/tables", json={"bots": list(bots), "name": name})
-        assert answer.status_code == 201, answer.text
-        return client, f"/api/t/{answer.json()['table']}"
-
-    def seat(self, session):
-        """A table with bots that nobody can ask for by name."""
-        table = self.lobby.seat(session)
-        client = self.client()
-        client.headers["x-table-token"] = table.token
-        return client, f"/api/t/{table.id}", table
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("play")
-    running = Server(create_app(WebSettings((EXPERT,), seed=987_654_321_000, folder=folder)))
-    yield running
-    running.stop()
+def server(tmp_path_factory, start_web):
+    with start_web(WebSettings((EXPERT,), seed=987_654_321_000, folder=tmp_path_factory.mktemp("play"))) as running:
+        yield running
 
 
 def follow_up(client, address, state, choose=lambda view: "call"):

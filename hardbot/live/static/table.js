@@ -164,15 +164,28 @@ async function openTable(id) {
   $("table").hidden = false;
   apply(first);
   refreshHands();
-  const stream = new EventSource(`${base}/events`);
-  stream.onmessage = (event) => apply(JSON.parse(event.data));
-  stream.onerror = () => { if (stream.readyState === EventSource.CLOSED) warn("The connection to the server is lost."); };
-  window.addEventListener("pagehide", () => stream.close());
+  listen();
+  document.addEventListener("visibilitychange", listen); // browsers allow few streams: hidden windows have none
+  window.addEventListener("pagehide", () => { if (stream) stream.close(); });
   if (first.view === null) send("deal", {});
+}
+
+let stream = null;
+
+function listen() {
+  if (stream) stream.close();
+  stream = null;
+  if (document.visibilityState === "hidden") return;
+  stream = new EventSource(`${base}/events`);
+  stream.onmessage = (event) => apply(JSON.parse(event.data));
+  stream.onerror = (event) => {
+    if (event.target.readyState === EventSource.CLOSED) warn("The connection to the server is lost. Reload the page.");
+  };
 }
 
 async function send(what, body) {
   if (busy) return;
+  const hadFocus = $("actions").contains(document.activeElement);
   busy = true;
   enable();
   try {
@@ -185,14 +198,23 @@ async function send(what, body) {
   } finally {
     busy = false;
     enable();
+    if (hadFocus) focusAction();
   }
+}
+
+function focusAction() {
+  // A button that was pressed is gone or disabled now: the focus stays among the actions.
+  const active = document.activeElement;
+  if ($("actions").contains(active) && !active.disabled && !active.hidden) return;
+  const target = state.between_hands ? $("next") : document.querySelector("#actions [data-action=call]");
+  if (!target.disabled) target.focus();
 }
 
 function apply(fresh) {
   if (state && fresh.version <= state.version) return;
   const before = state;
   state = fresh;
-  const ended = before && !before.between_hands && state.between_hands;
+  const ended = before && before.score.hands !== state.score.hands;
   drawSeats(before);
   drawBoard(before);
   drawStory(before);
@@ -282,7 +304,6 @@ function drawStatus() {
 function enable() {
   if (!state) return;
   const view = state.view, over = state.between_hands;
-  const hadFocus = $("actions").contains(document.activeElement);
   const legal = view && !busy ? view.legal : [];
   for (const button of document.querySelectorAll("#actions [data-action]")) {
     button.hidden = over;
@@ -296,11 +317,6 @@ function enable() {
   }
   $("next").hidden = !over;
   $("next").disabled = busy;
-  const active = document.activeElement;
-  if (hadFocus && (active === document.body || active.disabled || active.hidden) && !busy) {
-    const target = over ? $("next") : document.querySelector("#actions [data-action=call]");
-    if (!target.disabled) target.focus();
-  }
 }
 
 function drawScore() {
