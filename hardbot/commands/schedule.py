@@ -20,7 +20,10 @@ def register(app: typer.Typer) -> None:
 
 
 def schedule(
-    watch: Annotated[Path, typer.Option("--watch", help="Folder where new hand histories appear.")],
+    watch: Annotated[
+        Path | None,
+        typer.Option("--watch", help="Folder where new hand histories appear; default where live hands are kept."),
+    ] = None,
     cron: Annotated[str, typer.Option("--cron", help="When to run: minute, hour, day, month, weekday.")] = EVERY_NIGHT,
     once: Annotated[bool, typer.Option("--once", help="Run now and end.")] = False,
     store: Annotated[
@@ -49,15 +52,19 @@ def schedule(
     from flows.nightly import nightly_flow
     from flows.runners import make_runner
     from flows.server import check_cron, serve_flow, server
+    from hardbot.live.play_log import play_folder
     from hardbot.model.artifact import user_models
     from pipeline.store import default_store_path
 
-    if not watch.is_dir():
-        raise HardBotError(f"expected a folder to watch, got {watch}")
+    folder = play_folder() if watch is None else watch
+    if watch is None:
+        folder.mkdir(parents=True, exist_ok=True)  # before the first hand of live play
+    if not folder.is_dir():
+        raise HardBotError(f"expected a folder to watch, got {folder}")
     kind = "dask" if dask is not None else runner
     make_runner(kind, dask)  # a wrong name is refused now, not at night
     parameters: dict[str, Any] = {
-        "watch": str(watch.resolve()),
+        "watch": str(folder.resolve()),
         "store": str((store or default_store_path()).resolve()),
         "models": str((models or user_models()).resolve()),
         "runner": kind,
@@ -72,7 +79,9 @@ def schedule(
         return
     check_cron(cron)
     with server(port) as address:
-        print(f"watching {watch} at '{cron}', Prefect at {address.removesuffix('/api')}; interrupt to stop", flush=True)
+        print(
+            f"watching {folder} at '{cron}', Prefect at {address.removesuffix('/api')}; interrupt to stop", flush=True
+        )
         serve_flow(nightly_flow, cron, parameters)
 
 

@@ -120,7 +120,7 @@ def profile_shares(bot: HardBot, opponent: str) -> list[list[str]]:
 def main() -> None:
     """Print times by street, hands a second and shares."""
     print(f"model load: {load_seconds():.3f} s")
-    for opponent in ("always_call", "rulebot"):
+    for opponent in ("always_call", "sparbot", "rulebot"):
         bot = Timed()
         play(bot, opponent, 0, N_WARM)
         bot.seconds.clear()

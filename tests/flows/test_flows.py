@@ -36,13 +36,17 @@ from flows.runners import make_runner
 from flows.server import check_cron
 from flows.tasks import is_io_error
 from flows.train import train_flow
+from hardbot.arena import gauntlet
+from hardbot.bots.hardbot import HardBot, follow
 from hardbot.cli import app
 from hardbot.errors import HardBotError, ModelError, StoreError
 from hardbot.game.betting import first_betting
 from hardbot.game.hand import Deal, Hand
-from hardbot.game.notation import LogHand, format_log_hand
+from hardbot.game.notation import LogHand, format_log_hand, parse_match_state
 from hardbot.game.rules import HEADS_UP
+from hardbot.live.play_log import PlayLog, play_folder
 from hardbot.live.published import list_results, read_result
+from hardbot.live.session import TableSession
 from hardbot.model.artifact import load_model
 from pipeline.ingest import ingest
 from pipeline.settings import ModelSettings
@@ -51,11 +55,13 @@ from pipeline.store import Store
 from pipeline.train import train
 from pipeline.watch import new_files
 
+DEFAULT_MODEL = Path(__file__).resolve().parents[2] / "data" / "default-model"
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[None]:
     no_heartbeat = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}  # its thread costs a second a flow
-    with prefect_test_harness(server_startup_timeout=60), temporary_settings(no_heartbeat):
+    with prefect_test_harness(server_startup_timeout=180), temporary_settings(no_heartbeat):
         yield
 
 
@@ -125,6 +131,46 @@ def test_a_night_ingests_trains_and_promotes_and_the_next_one_has_nothing_to_do(
     assert [Path(report["path"]).name for report in third["files"]] == ["b.log"]
     assert third["training"]["n_hands"] > first["training"]["n_hands"]
     assert third["training"]["settings"]["streets"][1]["k"] == first["training"]["settings"]["streets"][1]["k"]
+
+
+def play_live(n_hands: int, seed: int) -> Path:
+    """Hands at a live table, the person acting at random; the log in the play folder."""
+    log, rng = PlayLog(), np.random.default_rng(seed)
+    table = TableSession(["rulebot"], seed=seed, n_hands=n_hands, log=log)
+    while not table.is_finished:
+        table.start_hand()
+        while not table.is_between_hands:
+            if table.is_persons_turn:
+                table.submit(int(rng.choice(table.own_view().betting.legal)))
+            else:
+                table.step()
+    assert log.path is not None
+    return log.path
+
+
+def test_live_hands_of_today_are_in_the_bot_of_tomorrow(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARDBOT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HARDBOT_STORE", str(tmp_path / "hands.duckdb"))
+    monkeypatch.setenv("HARDBOT_GAUNTLET_PAIRS", "2")
+    monkeypatch.setattr(gauntlet, "HERO", "hardbot:chooser=expert")  # the chooser that plays by the model
+    monkeypatch.setattr(gauntlet, "OPPONENTS", ("always_call", "rulebot"))
+    log = play_live(60, seed=3)
+    assert log.parent == play_folder() == tmp_path / "data" / "play"
+    run = ["schedule", "--once", "--settle", "0", "--json"]  # the play folder is watched unless told otherwise
+    result = CliRunner().invoke(app, run)
+    assert result.exit_code == 0, result.output
+    night = json.loads(result.stdout.splitlines()[-1])
+    assert [(Path(file["path"]).name, file["n_hands"]) for file in night["files"]] == [(log.name, 60)]
+    assert night["training"]["promoted"]
+    assert [row["opponent"] for row in night["gauntlet"]["rows"]] == ["always_call", "rulebot"]
+    bot = HardBot(chooser="expert")
+    view = follow(bot, parse_match_state("MATCHSTATE:0:0:cr:AhKd|", HEADS_UP))
+    assert sum(bot.decide(view).triple) == pytest.approx(1.0)
+    assert bot.model.model.model_id == night["training"]["model_id"] != load_model(DEFAULT_MODEL).model_id
+    play_live(30, seed=4)
+    again = json.loads(CliRunner().invoke(app, [*run, "--no-gauntlet"]).stdout.splitlines()[-1])
+    assert [file["n_hands"] for file in again["files"]] == [30]
+    assert again["training"]["n_hands"] > night["training"]["n_hands"]
 
 
 def test_a_night_that_ended_after_ingestion_is_made_up_for(server, watched, tmp_path):
