@@ -37,6 +37,8 @@ except ImportError as error:
     raise BotError("expected the optional package open-spiel (pip install 'hardbot[openspiel]'), got none") from error
 
 TABLE_SIZES = range(2, 5)
+ISMCTS_SIMULATIONS, ISMCTS_WORLDS = 300, 10  # some 60 ms a decision
+ISMCTS_UCT = 50.0  # chips: what a hand is won or lost by
 _CHANCE = int(pyspiel.PlayerId.CHANCE)
 Moves = Sequence[tuple[int, int]]  # player (or chance) and action, from the beginning of the hand
 
@@ -225,19 +227,32 @@ def _uniform(game: Any, player: int, seed: int) -> Any:
     return pyspiel.make_uniform_random_bot(player, seed)
 
 
+def _ismcts(game: Any, player: int, seed: int) -> Any:
+    """OpenSpiel's information-set tree search (Cowling, Powley and Whitehouse 2012) with random roll-outs.
+
+    It draws its worlds without our seed: equal matches differ a little.
+    """
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    most_visited = pyspiel.ISMCTSFinalPolicyType.MAX_VISIT_COUNT
+    # drawing a world costs more than a simulation, and with no limit on worlds it is done every time
+    return pyspiel.ISMCTSBot(seed, evaluator, ISMCTS_UCT, ISMCTS_SIMULATIONS, ISMCTS_WORLDS, most_visited, False, False)
+
+
 def make_arena_bot(spec: str) -> OpenSpielBot:
-    """The bot of `openspiel:uniform`, `openspiel:NAME` (a registered one) or `openspiel:module:function`.
+    """The bot of `openspiel:uniform`, `openspiel:ismcts`, `openspiel:NAME` (registered) or `openspiel:module:function`.
 
     The function is called with a game, a player and a seed and returns a pyspiel bot; such bots may learn.
     """
     name = spec.partition(":")[2]
     if name in ("uniform", "uniform_random"):
         return OpenSpielBot(_uniform)
+    if name == "ismcts":
+        return OpenSpielBot(_ismcts)
     if ":" in name:
         return OpenSpielBot(_import_maker(name, spec), learns=True)
     registered = pyspiel.registered_bots()
     if name not in registered:
-        offered = ", ".join(["uniform", *registered])
+        offered = ", ".join(["uniform", "ismcts", *registered])
         raise BotError(f"expected openspiel:NAME with {offered} or module:function, got {spec!r}")
     return OpenSpielBot(lambda game, player, seed: pyspiel.load_bot(name, game, player))
 

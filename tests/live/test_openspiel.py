@@ -164,6 +164,12 @@ def test_a_pyspiel_bot_hears_of_others_actions_even_before_it_is_made():
     assert len(made) == 2  # one a seat
 
 
+def test_openspiels_tree_search_plays_whole_hands():
+    result = play_match("openspiel:ismcts", "always_call", 1, seed=4)
+    assert result.hands == 2
+    assert np.isfinite(result.sb_per_hand)
+
+
 def test_hidden_cards_of_the_state_are_stand_ins():
     seen = []
 
