@@ -22,13 +22,13 @@ from hardbot.arena.entrants import BotSpec
 from hardbot.bots.registry import BOTS, bot_class, split_spec
 from hardbot.errors import ArenaError, BotError, SessionError
 from hardbot.game.cards import CARD_TEXT, hole_class
-from hardbot.game.rules import ACTION_NAMES, MAX_SEATS, MIN_SEATS
+from hardbot.game.rules import ACTION_NAMES, CALL, MAX_SEATS, MIN_SEATS
 from hardbot.live.play_log import PlayLog
 from hardbot.live.session import Event, HandRecord, Snapshot, TableSession
 from hardbot.live.terminal import describe, outcome
-from hardbot.live.warm import warm_up
 
 N_WORKERS = 24
+N_REHEARSED = 4  # hands
 MAX_TABLES = 200
 MAX_LISTENERS = 6  # streams a table
 IDLE_S = 3600.0  # a table nobody has touched for this long may make room
@@ -274,7 +274,7 @@ class Lobby:
         """Load what a bot needs, once; HardBotError if it cannot play."""
         with self._warming.setdefault(spec, threading.Lock()):
             if spec not in self._warm:
-                warm_up(spec)
+                rehearse(spec)
                 self._warm.add(spec)
 
     async def open_table(self, bots: Sequence[str], person: str) -> WebTable:
@@ -302,9 +302,7 @@ class Lobby:
         for spec in dict.fromkeys(bots):
             assert isinstance(spec, str)
             self.make_ready(spec)
-        for player in session.players:
-            if hasattr(player.bot, "keeps_reasons"):
-                player.bot.keeps_reasons = session.rules.n_seats == MIN_SEATS
+        _ask_for_reasons(session)
         return session
 
     def _make_room(self) -> None:
@@ -322,6 +320,32 @@ class Lobby:
         if found is None:
             raise UnknownTable(f"expected the id of a table of this server, got {table_id[:20]!r}")
         return found
+
+
+def _ask_for_reasons(session: TableSession) -> None:
+    """Bots that can keep the figures of their decisions do so, where they can be studied."""
+    for player in session.players:
+        if hasattr(player.bot, "keeps_reasons"):
+            player.bot.keeps_reasons = session.rules.n_seats == MIN_SEATS
+
+
+def rehearse(spec: str) -> None:
+    """A few hands at a table nobody sees, so that the first real ones do not wait for models and machine code.
+
+    A bot that is told to remember its opponents in a file gets none here.
+    """
+    name, options = split_spec(spec) if spec.partition(":")[0] in BOTS else (spec, {})
+    kept = [f"{key}={value}" for key, value in options.items() if key != "memory"]
+    session = TableSession([f"{name}:{','.join(kept)}" if kept else name], seed=0)
+    _ask_for_reasons(session)
+    for number in range(N_REHEARSED):
+        session.start_hand()
+        while not session.is_between_hands:
+            if session.is_persons_turn:
+                legal = session.view().legal
+                session.submit(legal[-1] if number == 0 else CALL)
+            else:
+                session.step()
 
 
 def _summary(spec: str) -> str:
