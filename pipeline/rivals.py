@@ -105,13 +105,15 @@ def build_portfolio(
     save_strategy(base, folder / EQUILIBRIUM)
     decisions: dict[str, int] = {}
     for name in (*types, *players):
-        done = _read_note(folder / name)
+        last_part = "habits" if name in adaptive else "answer"
+        done = _read_note(folder / name / last_part)
         if done is None:
             habits, n = _habits(name, name in types, base, store)
             elsewhere = calling_strategy(base) if name in types else base  # a type never leaves its lines
-            answer = base if name in adaptive else respond(habits, elsewhere, tables, n_boards, seed, progress)
             save_strategy(habits, folder / name / "habits", {"decisions": n})
-            save_strategy(answer, folder / name / "answer", {"boards": n_boards, "decisions": n})
+            if name not in adaptive:
+                answer = respond(habits, elsewhere, tables, n_boards, seed, progress)
+                save_strategy(answer, folder / name / "answer", {"boards": n_boards, "decisions": n})
             done = n
         decisions[name] = done
     names = [EQUILIBRIUM, *types, *players]
@@ -135,9 +137,9 @@ def build_portfolio(
 
 
 def _read_note(folder: Path) -> int | None:
-    """Decisions behind a rival that was finished before."""
+    """Decisions behind a part of a rival that was finished before."""
     try:
-        return int(load_strategy(folder / "answer").manifest["decisions"])
+        return int(load_strategy(folder).manifest["decisions"])
     except (StrategyError, KeyError):
         return None
 
@@ -159,6 +161,7 @@ def value_table(
 ) -> list[list[float]]:
     """Winnings in sb/hand of every answer (rows) against every rival's habits (columns)."""
     answers = [folder / names[0], *(folder / name / "answer" for name in names[1:])]
+    answers = [answer if answer.is_dir() else folder / names[0] for answer in answers]
     rivals = [folder / names[0], *(folder / name / "habits" for name in names[1:])]
     rows = []
     for number, own in enumerate(answers):

@@ -7,8 +7,9 @@ model expects the opponent to do next, to a rule-based expert (expert.py), which
 own range, as the opponent sees it, is tracked beside it. Heads-up only.
 
 Choosers: `expert` is the paper's; `portfolio` plays, of a set of strategies solved beforehand against players of the
-corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far
-(portfolio.py). At a table with other rules than the competition's the expert decides.
+corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far; against
+a stranger the expert may be worth most (portfolio.py). At a table with other rules than the competition's the expert
+decides.
 
 Options: `model` (a folder; default the current or shipped one), `chooser`, `adjust=no` (no opponent term), `portfolio`
 (a folder), `unseen` (rivals left out of it, joined by +), `memory` (a file: what the expert knows of opponents).
@@ -46,6 +47,7 @@ FIGURES = (
     *("pot_odds", "showdown_odds", "pot_sb", "to_call_sb"),
 )
 Floats = NDArray[np.float64]
+_CERTAIN = 0.01  # below this probability of a stranger the expert need not learn
 _LATER_SB = (5.0, 4.0, 2.0, 0.0)  # one bet on each later street, by street
 
 
@@ -179,7 +181,7 @@ class HardBot(Bot):
 
     def decide(self, view: View) -> Choice:
         """What the chooser makes of the situation."""
-        if self._watch is None:
+        if self._watch is None or self._answer == self._watch.expert:
             situation = self.situation(view)
             self._last = situation, choose(situation)
         else:
@@ -201,7 +203,8 @@ class HardBot(Bot):
             steps = [(before, action) for before, action, _ in self._events if before.seat != view.seat]
             self._watch.learn(steps, view.hole, result.board, shown)
             self._watch.settle(self._answer, view.rules.to_sb(result.net_chips[view.seat]))
-            return
+            if self._tracker_behind is None and self._watch.p_stranger < _CERTAIN:
+                return  # the expert will not be asked about somebody who is known
         self._tracker(view).end(shown)
         if self._memory is not None:
             self.save_memory(self._memory)

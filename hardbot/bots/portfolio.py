@@ -9,9 +9,15 @@ the table each hand of the opponent is explained by every rival,
 with the one term of the shown hand at a showdown, and Bayes' rule keeps a probability for every rival; evidence fades,
 so that a change of style is noticed. An answer's worth is its value against each rival (the portfolio's table),
 averaged over those probabilities, and corrected by what it has really won so far from this opponent: the mean of a
-normal prior around that value and of the hands played (sd of a hand: 5 sb). The best one plays the next hand. Choosing
-among precomputed answers by how well they explain the opponent follows Bard, Johanson, Burch and Bowling, "Online
-Implicit Agent Modelling" (AAMAS 2013).
+normal prior around that value and of the hands played (sd of a hand: 5 sb). The best one plays the next hand.
+
+An opponent may be none of them. The *stranger* stands for that: a rival without cards whose frequencies are learned
+as the match goes (this street's actions as context, the equilibrium's mean as four pseudo-observations). It explains
+any steady player well before long, and somebody whose habits are known better than it does only if the cards bear them
+out. A stranger is met by the expert, who models this very opponent, or by the equilibrium, whichever wins more.
+
+Choosing among precomputed answers by how well they explain the opponent follows Bard, Johanson, Burch and Bowling,
+"Online Implicit Agent Modelling" (AAMAS 2013).
 """
 
 from __future__ import annotations
@@ -50,6 +56,12 @@ FADING = 0.999  # of the evidence, a hand
 LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
 SD_HAND = 5.0  # sb
 SD_VALUE = 0.3  # sb a hand: how far an answer's worth may be from the table's value
+STRANGER = "stranger"
+P_STRANGER = 0.25  # before the first hand
+N_PSEUDO = 4.0
+EXPERT_EDGE_SB = (
+    0.05  # the expert is taken to win this much more than the equilibrium from a stranger, less from others
+)
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 _EVERY_HOLE = np.arange(N_HOLES)
@@ -125,6 +137,7 @@ class Portfolio:
     offsets: NDArray[np.int64]
     buckets: Buckets
     habits: Rows = field(repr=False)  # (rivals, rows, 3)
+    _means: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def without(self, names: Sequence[str]) -> Portfolio:
         """The same without some rivals; the first, the equilibrium, always stays."""
@@ -136,6 +149,16 @@ class Portfolio:
             self.buckets,
             self.habits[kept],
         )
+
+    def mean_triple(self, betting: Betting) -> Floats:
+        """The equilibrium's probabilities here, averaged over buckets (3,)."""
+        found = self._means.get(betting.index)
+        if found is None:
+            first = int(self.offsets[betting.index])
+            size = self.buckets.abstraction.sizes[betting.street]
+            found = self.rivals[0].habits[first : first + size].mean(axis=0, dtype=np.float64)
+            self._means[betting.index] = found
+        return found
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
@@ -169,10 +192,11 @@ def load_portfolio(folder: Path) -> Portfolio:
     offsets, rows = triples(base)
     rivals = [Rival(names[0], rows, rows)]
     for name in names[1:]:
-        parts = [load_strategy(folder / name / part) for part in ("habits", "answer")]
-        if any(part.abstraction.sizes != base.abstraction.sizes for part in parts):
+        habits = load_strategy(folder / name / "habits")
+        answer = load_strategy(folder / name / "answer") if name not in manifest.get("adaptive", ()) else base
+        if any(part.abstraction.sizes != base.abstraction.sizes for part in (habits, answer)):
             raise StrategyError(f"expected the buckets of {names[0]} in {folder / name}, got others")
-        rivals.append(Rival(name, triples(parts[0])[1], triples(parts[1])[1]))
+        rivals.append(Rival(name, triples(habits)[1], triples(answer)[1]))
     return Portfolio(
         tuple(rivals), values, offsets, Buckets(base.abstraction), np.stack([rival.habits for rival in rivals])
     )
@@ -197,35 +221,76 @@ def _explain(
     return found
 
 
+class Stranger:
+    """Frequencies of this very opponent by street and this street's actions, whatever the cards."""
+
+    def __init__(self, portfolio: Portfolio) -> None:
+        self._portfolio = portfolio
+        self._counts: dict[tuple[int, str], Floats] = {}
+
+    def explain(self, steps: Sequence[tuple[Betting, int]]) -> float:
+        """Log-likelihood of the opponent's actions of a hand, each predicted before it is counted."""
+        found = 0.0
+        for betting, action in steps:
+            counts = self._counts.setdefault((betting.street, betting.street_text), np.zeros(3))
+            prior = self._portfolio.mean_triple(betting)
+            p = (counts[action] + N_PSEUDO * prior[action]) / (counts.sum() + N_PSEUDO)
+            found += float(np.log(max(p, LEAST)))
+            counts[action] += 1.0
+        return found
+
+
 class Watch:
-    """What is known of one opponent: evidence for every rival, and what every answer has won."""
+    """What is known of one opponent: evidence for every rival, and what every answer has won.
+
+    Rivals are those of the portfolio and, last, the stranger; answers those of the portfolio and, last, the expert.
+    """
 
     def __init__(self, portfolio: Portfolio) -> None:
         self.portfolio = portfolio
         n = len(portfolio.rivals)
-        self.evidence = np.zeros(n)  # log-likelihoods, faded
-        self.n_hands = np.zeros(n)  # played with each answer, faded
-        self.won_sb = np.zeros(n)
-        self.prior = np.full(n, 0.5 / max(1, n - 1))
-        self.prior[0] = 0.5 if n > 1 else 1.0
+        self.expert = n  # number of the expert among the answers, of the stranger among the rivals
+        self.evidence = np.zeros(n + 1)  # log-likelihoods, faded
+        self.n_hands = np.zeros(n + 1)  # played with each answer, faded
+        self.won_sb = np.zeros(n + 1)
+        self.prior = np.full(n + 1, (1.0 - P_STRANGER) / n)
+        self.prior[n] = P_STRANGER
+        self.values = self._extended(portfolio.values)
+        self._stranger = Stranger(portfolio)
+
+    @staticmethod
+    def _extended(values: Floats) -> Floats:
+        """Table of values with the expert's row and the stranger's column, which is the equilibrium's."""
+        n = len(values)
+        table = np.empty((n + 1, n + 1))
+        table[:n, :n] = values
+        table[:n, n] = values[:, 0]
+        table[n] = table[0] - EXPERT_EDGE_SB
+        table[n, n] = table[0, n] + EXPERT_EDGE_SB
+        return table
 
     @property
     def probabilities(self) -> Floats:
-        """P(rival) (rivals,)."""
+        """P(rival) (rivals + 1,), the stranger last."""
         log_p = np.log(self.prior) + self.evidence
         p: Floats = np.exp(log_p - log_p.max())
         return p / float(p.sum())
 
     @property
+    def p_stranger(self) -> float:
+        """Probability that the opponent is none of the rivals."""
+        return float(self.probabilities[-1])
+
+    @property
     def worths(self) -> Floats:
         """Expected sb a hand of every answer against this opponent."""
-        expected = self.portfolio.values @ self.probabilities
+        expected = self.values @ self.probabilities
         precision = 1.0 / SD_VALUE**2
         worth: Floats = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
         return worth
 
     def choose(self) -> int:
-        """The answer for the next hand."""
+        """The answer for the next hand; `expert` stands for the expert."""
         return int(np.argmax(self.worths))
 
     def learn(
@@ -248,7 +313,8 @@ class Watch:
         first = np.array([self.portfolio.offsets[betting.index] for betting, _ in steps], dtype=np.int64)
         actions = np.array([action for _, action in steps], dtype=np.int64)
         buckets = np.stack([rows[betting.street] for betting, _ in steps])
-        found = _explain(self.portfolio.habits, first, actions, buckets, weights)
+        known = _explain(self.portfolio.habits, first, actions, buckets, weights)
+        found = np.append(known, self._stranger.explain(steps))
         self.evidence += found - found.max()
 
     def settle(self, answer: int, net_sb: float) -> None:
@@ -260,5 +326,6 @@ class Watch:
 
     def summary(self) -> list[tuple[str, float, float]]:
         """Rivals with their probabilities and the worth of their answers, likeliest first."""
-        rows = zip(self.portfolio.rivals, self.probabilities.tolist(), self.worths.tolist(), strict=True)
-        return sorted(((rival.name, p, worth) for rival, p, worth in rows), key=lambda row: -row[1])
+        names = [*(rival.name for rival in self.portfolio.rivals), STRANGER]
+        rows = zip(names, self.probabilities.tolist(), self.worths.tolist(), strict=True)
+        return sorted(rows, key=lambda row: -row[1])

@@ -101,11 +101,34 @@ def learn_calls(watch: Watch, n: int) -> None:
 
 def test_opponent_is_recognised_by_its_actions(folder):
     watch = Watch(load_portfolio(folder))
-    assert watch.probabilities[0] == pytest.approx(0.5)
+    assert watch.p_stranger == pytest.approx(0.25)
     learn_calls(watch, 5)
     name, p, _ = watch.summary()[0]
     assert (name, p > 0.95) == ("always_call", True)
     assert watch.portfolio.rivals[watch.choose()].name == "always_call"
+
+
+def test_somebody_who_plays_like_no_rival_is_a_stranger_for_the_expert(folder):
+    watch = Watch(load_portfolio(folder))
+    board = parse_board("Jh4c3h9d2s")
+    texts = ("", "cc/r", "cc/rc/r", "cc/rc/rc/r")
+    for number in range(60):  # folds the river every other hand: neither always_call nor always_raise nor the dice
+        steps = [(parse_betting(HEADS_UP, text), CALL) for text in texts[:3]]
+        steps.append((parse_betting(HEADS_UP, texts[3]), (0, CALL)[number % 2]))
+        watch.learn(steps, parse_hole("AhKd"), board, None)
+    assert watch.summary()[0][0] == "stranger"
+    assert watch.worths[watch.expert] > watch.worths[0]
+
+
+def test_adaptive_rival_is_met_with_the_equilibrium(base, tmp_path):
+    manifest = build_portfolio(
+        tmp_path, base, players=(), types=("random",), adaptive=("random",), n_boards=5, value_pairs=50
+    )
+    assert manifest["adaptive"] == ["random"]
+    assert manifest["values"][1][1] < manifest["values"][0][1]
+    assert not (tmp_path / "random" / "answer").exists()
+    portfolio = load_portfolio(tmp_path)
+    assert np.array_equal(portfolio.rivals[1].answer, portfolio.rivals[0].answer)
 
 
 def test_answer_that_loses_is_given_up(folder):
@@ -142,7 +165,7 @@ def test_hardbot_finds_the_answer_at_the_table(folder):
     assert sum(bot.decide(view).triple) == pytest.approx(1.0)
     reasons = bot.explain()
     assert reasons.rule == "equilibrium" or reasons.rule.startswith("answer to ")
-    assert {name for name, _, _ in reasons.rivals} == {"sparbot", *TYPES}
+    assert {name for name, _, _ in reasons.rivals} == {"sparbot", "stranger", *TYPES}
     assert "hs" in reasons.figures
 
 
