@@ -36,7 +36,7 @@ from pipeline.histories import History, StoredHand, read_history, store_of
 CORPUS = "corpus"
 MILESTONES = (100, 1_000, 10_000)
 GRID_DECAY = (0.99, 0.997, 0.999, 0.9997, 1.0)
-N_CURVE = 40  # points of a curve
+N_CURVE = 16  # points of a curve
 Progress = Callable[[str, int, int], None]
 Floats = NDArray[np.float64]
 
@@ -130,7 +130,7 @@ class Adaptation:
 
     def curve(self, model: str) -> list[dict[str, Any]]:
         """Nats an action of both models over stretches of hands that grow geometrically."""
-        edges = np.unique(np.geomspace(10, max(self.n_hands, 11), N_CURVE).astype(int))
+        edges = np.unique(np.geomspace(20, max(self.n_hands, 21), N_CURVE).astype(int))
         edges = np.concatenate([[0], edges[edges < self.n_hands], [self.n_hands]])
         return [
             {
