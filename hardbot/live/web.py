@@ -16,10 +16,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from starlette.applications import Starlette
@@ -308,6 +309,8 @@ async def _states(table: WebTable) -> AsyncIterator[bytes]:
                 yield b": still here\n\n"
                 continue
             changed.clear()
+            if table.is_closed:
+                return
             yield b"data: " + table.state + b"\n\n"
     finally:
         table.listeners.discard(changed)
@@ -400,11 +403,17 @@ def serve(settings: WebSettings, port: int, say: Callable[[str], object]) -> Non
 
     taken = listen(port)
     sys.setswitchinterval(0.001)  # bots that compute must not keep the event loop waiting
-    config = uvicorn.Config(
-        create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1, ws="none"
-    )
+    app = create_app(settings)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none")
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.lobby.hang_up()
+            super().handle_exit(sig, frame)
+
     say(f"http://127.0.0.1:{taken.getsockname()[1]}/")
-    uvicorn.Server(config).run(sockets=[taken])
+    with suppress(KeyboardInterrupt):
+        Server(config).run(sockets=[taken])
 
 
 def served_bots(specs: Sequence[str]) -> tuple[str, ...]:

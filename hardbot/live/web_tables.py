@@ -59,6 +59,7 @@ class WebTable:
         self.listeners: set[asyncio.Event] = set()
         self.version = 0
         self.notice = ""
+        self.is_closed = False
         self._loop = loop
         self._busy = threading.Lock()
         self._told = 0.0
@@ -109,6 +110,11 @@ class WebTable:
         self._told = time.monotonic()
         self._loop.call_soon_threadsafe(self._wake)
         return self.state
+
+    def hang_up(self) -> None:
+        """End all streams."""
+        self.is_closed = True
+        self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
         for listener in self.listeners:
@@ -252,6 +258,11 @@ class Lobby:
     async def run(self, call: Callable[[], T]) -> T:
         """Something that may take its time."""
         return await asyncio.get_running_loop().run_in_executor(self.workers, call)
+
+    def hang_up(self) -> None:
+        """End all streams, which would keep a server from ending."""
+        for table in list(self.tables.values()):
+            table.hang_up()
 
     def close(self) -> None:
         """No more work is taken."""

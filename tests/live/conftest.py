@@ -29,6 +29,7 @@ class Server:
             time.sleep(0.01)
 
     def stop(self):
+        self.lobby.hang_up()
         self.server.should_exit = True
         self.thread.join(timeout=20)
         self.socket.close()

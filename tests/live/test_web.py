@@ -566,7 +566,8 @@ def test_the_command_serves_until_interrupted(tmp_path):
             port = address.rstrip("/").rsplit(":", 1)[1]
             taken = subprocess.run([*arguments[:5], port], capture_output=True, text=True, check=False, timeout=60)
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            _, complaints = process.communicate(timeout=20)
+    assert (process.returncode, complaints) == (0, "")
     assert taken.returncode == 2
     assert "expected a free port of 127.0.0.1" in taken.stderr
     logs = list(tmp_path.iterdir())
