@@ -141,3 +141,13 @@ def test_memory_written_before_money_was_counted_is_still_read():
     document = OpponentModel().to_json()
     del document["invested"], document["invests_sb"]
     assert OpponentModel.from_json(document, "an older file").invests_sb is None
+
+
+def test_features_that_say_the_same_are_not_taken_for_six_proofs():
+    careful, paper = OpponentModel(use_situations=False), OpponentModel(use_situations=False, feature_weight=1.0)
+    for model in (careful, paper):
+        seen(model, FOLD, 3)
+        seen(model, RAISE, 3, betting=parse_betting(HEADS_UP, "cc/cr"))
+    here = parse_betting(HEADS_UP, "cc/r")
+    folds = [model.predict(here, P_CORPUS)[FOLD] for model in (careful, paper)]
+    assert P_CORPUS[FOLD] < folds[0] < folds[1]
