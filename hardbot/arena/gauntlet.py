@@ -26,6 +26,7 @@ from hardbot.arena.statistics import estimate_mean
 from hardbot.arena.style import Style
 from hardbot.bots.registry import BOTS, FACTORIES, bot_class, split_spec
 from hardbot.errors import ArenaError, HardBotError
+from hardbot.game.storage import shipped_folder
 from hardbot.model.artifact import MANIFEST, default_model_path, user_models
 
 HERO = "hardbot"
@@ -125,14 +126,13 @@ def with_model(spec: str, folder: Path) -> str:
 def unseen_model(opponent: str) -> Path:
     """Folder of the model trained without this opponent; ArenaError says how to make it."""
     name = f"unseen-{opponent}"
-    project = Path(__file__).resolve().parents[2]
-    places = (user_models(), project / "hardbot" / "data", project / "data")
-    for place in places:
-        if (place / name / MANIFEST).is_file():
-            return place / name
+    own = user_models() / name
+    for place in (own, shipped_folder(name)):
+        if (place / MANIFEST).is_file():
+            return place
     raise ArenaError(
-        f"expected a model {name} in {places[0]} or the project's data folder, found none; "
-        f"make it with: hardbot train --without-player {opponent} --out {places[0] / name}"
+        f"expected a model {name} in {own.parent} or the project's data folder, found none; "
+        f"make it with: hardbot train --without-player {opponent} --out {own}"
     )
 
 

@@ -24,7 +24,7 @@ from hardbot.bots.base import HEADS_UP_ONLY, Bot
 from hardbot.bots.bayes.amateur import NOTHING, Floats, OpponentModel, faced
 from hardbot.bots.bayes.handtypes import N_TYPES, hand_type
 from hardbot.bots.bayes.network import Belief, Outcome
-from hardbot.bots.bayes.tables import load_tables, shipped_folder
+from hardbot.bots.bayes.tables import default_tables, load_tables
 from hardbot.errors import BotError
 from hardbot.game.betting import Betting
 from hardbot.game.hand import HandResult, Hole, View
@@ -61,7 +61,7 @@ class PokaBayes(Bot):
     table_sizes = HEADS_UP_ONLY
 
     def __init__(self, learn: bool = False, net: bool = False, tables: str = "") -> None:
-        self.tables = load_tables(Path(tables) if tables else shipped_folder())
+        self.tables = load_tables(Path(tables) if tables else default_tables())
         self.models: dict[str, OpponentModel] = {}
         self.belief = Belief(self.tables)
         self.last_reckoning: Reckoning | None = None

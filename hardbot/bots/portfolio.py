@@ -37,6 +37,7 @@ from hardbot.game.cards import N_HOLES, compatible_holes, hole_index
 from hardbot.game.hand import Hole
 from hardbot.game.jit import njit
 from hardbot.game.rules import BOARD_SIZES, HEADS_UP
+from hardbot.game.storage import shipped_folder
 from hardbot.game.tree import betting_tree
 from hardbot.solver.abstraction import (
     Abstraction,
@@ -169,9 +170,7 @@ class Portfolio:
 
 def default_portfolio() -> Path:
     """The portfolio that ships with the project."""
-    package = Path(__file__).resolve().parents[1]
-    shipped = (package / "data" / "portfolio", package.parent / "data" / "portfolio")
-    return next((folder for folder in shipped if folder.is_dir()), shipped[-1])
+    return shipped_folder("portfolio")
 
 
 @lru_cache(maxsize=2)

@@ -17,6 +17,7 @@ from hardbot.bots.base import HEADS_UP_ONLY, Bot
 from hardbot.errors import BotError
 from hardbot.game.hand import View
 from hardbot.game.rules import CALL, FOLD, HEADS_UP, RAISE
+from hardbot.game.storage import shipped_folder
 from hardbot.game.tree import betting_tree
 from hardbot.model.policy import TablePolicy
 from hardbot.solver.abstraction import (
@@ -60,9 +61,7 @@ class StrategyPlayer:
 
 def default_folder() -> Path:
     """The strategy that ships with the project."""
-    package = Path(__file__).resolve().parents[1]
-    shipped = (package / "data" / "sparbot", package.parent / "data" / "sparbot")
-    return next((folder for folder in shipped if folder.is_dir()), shipped[-1])
+    return shipped_folder("sparbot")
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardbot.commands.output import print_json, print_table, step_progress
+from hardbot.commands.output import format_cell, print_json, print_table, step_progress
 from hardbot.errors import ModelError
 
 if TYPE_CHECKING:
@@ -108,13 +108,17 @@ def _same(history: History) -> History:
 
 def _print(documents: list[dict[str, Any]], means: dict[float, float], best: float) -> None:
     rows = [
-        [document["player"], f"{row['hands']:,}", *(_cell(row[key]) for key in ("corpus", "adjusted", "gain", "ci95"))]
+        [
+            document["player"],
+            f"{row['hands']:,}",
+            *(format_cell(row[key]) for key in ("corpus", "adjusted", "gain", "ci95")),
+        ]
         for document in documents
         for row in document["first"]
     ]
     print_table("nats an action over the first hands", ["player", "hands", "corpus", "adjusted", "gain", "+-"], rows)
     rows = [
-        [document["player"], street, *(_cell(bits[key]) for key in ("corpus", "adjusted")), f"{bits['n']:,}"]
+        [document["player"], street, *(format_cell(bits[key]) for key in ("corpus", "adjusted")), f"{bits['n']:,}"]
         for document in documents
         for street, bits in document["range_bits"].items()
         if bits["n"]
@@ -124,7 +128,3 @@ def _print(documents: list[dict[str, Any]], means: dict[float, float], best: flo
     if len(means) > 1:
         rows = [[f"{decay:g}", f"{nats:.4f}"] for decay, nats in means.items()]
         print_table(f"decays, mean over players; best {best:g}", ["decay", "nats"], rows)
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"

@@ -10,14 +10,12 @@ from typing import Annotated
 
 import typer
 
+from hardbot.commands.options import Jobs, Json, Seed
 from hardbot.commands.output import print_json, print_table, step_progress
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
-Seed = Annotated[int, typer.Option("--seed", help="Deals and bots' randomness follow from it.")]
 Block = Annotated[
     int, typer.Option("--block", help="Deals a bot instance lives for; its memory starts empty each time.")
 ]
-Jobs = Annotated[int, typer.Option("--jobs", help="Worker processes; the result does not depend on it.")]
 Log = Annotated[Path | None, typer.Option("--log", help="Write a dealer log here (.gz compresses).")]
 Progress = Callable[[int, int], None]
 

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hardbot.commands.options import Json, Seed
 from hardbot.commands.output import print_json, print_table
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +31,7 @@ def learn(
     out: Annotated[Path, typer.Option("--out", help="File for the memory (npz).")],
     hands: Annotated[int, typer.Option("--hands", help="Hands to play, seats moving on by one.")] = 50_000,
     bot: Annotated[str, typer.Option("--bot", help="The learner, with options; casey:memory=FILE goes on.")] = "casey",
-    seed: Annotated[int, typer.Option("--seed", help="Deals and bots' randomness follow from it.")] = 1,
+    seed: Seed = 1,
     as_json: Json = False,
 ) -> None:
     """Play one long session and keep all cases; `casey:memory=FILE` then plays with them anywhere."""

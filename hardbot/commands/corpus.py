@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardbot.commands.output import print_json, print_table, step_progress
+from hardbot.commands.options import Jobs, Json, Seed
+from hardbot.commands.output import format_cell, print_json, print_table, step_progress
 from hardbot.errors import SourceError, StoreError
 
 if TYPE_CHECKING:
     from pipeline.ingest import IngestReport
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 StoreFile = Annotated[
     Path | None, typer.Option("--store", help="Store file; default $HARDBOT_STORE or ./hardbot.duckdb.")
 ]
@@ -122,20 +122,10 @@ _REJECTS = "SELECT code, count(*) AS records FROM rejects GROUP BY code ORDER BY
 
 
 def _print_rows(title: str, rows: list[dict[str, Any]]) -> None:
-    cells = [[_cell(value) for value in row.values()] for row in rows[:MAX_ROWS]]
+    cells = [[format_cell(value) for value in row.values()] for row in rows[:MAX_ROWS]]
     print_table(title, list(rows[0]), cells)
     if len(rows) > MAX_ROWS:
         print(f"... {len(rows) - MAX_ROWS:,} more rows (--json prints all)")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def migrate(store: StoreFile = None, as_json: Json = False) -> None:
@@ -190,9 +180,9 @@ def make(
     bots: Annotated[str, typer.Option("--bots", help="Bots with commas between them; one bot plays itself.")],
     out: Annotated[Path, typer.Option("--out", help="Log to write; .gz compresses.")],
     hands: Annotated[int, typer.Option("--hands", help="Hands in all; every pair of bots plays its share.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="Deals and bots' randomness follow from it.")] = 1,
+    seed: Seed = 1,
     block: Annotated[int, typer.Option("--block", help="Deals a bot instance lives for.")] = 1_000,
-    jobs: Annotated[int, typer.Option("--jobs", help="Worker processes; the result does not depend on it.")] = 1,
+    jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Let bots play round-robin and write one dealer log with all their matches, all cards shown."""

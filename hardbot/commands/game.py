@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hardbot.commands.options import Json
 from hardbot.commands.output import print_json, print_table
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hardbot.commands.options import Jobs
 from hardbot.commands.output import print_table
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ Ci = Annotated[
 Sequential = Annotated[
     bool, typer.Option("--sequential", help="End a match when the confidence sequence leaves out 0.")
 ]
-Jobs = Annotated[int, typer.Option("--jobs", help="Worker processes; the result does not depend on it.")]
 Seed = Annotated[int, typer.Option("--seed", help="Deals, names and bots' randomness follow from it.")]
 Block = Annotated[
     int, typer.Option("--block", help="Deals a bot instance lives for; its memory starts empty each time.")

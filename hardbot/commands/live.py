@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from hardbot.commands.options import Json
 from hardbot.commands.output import print_json, print_table
 
 if TYPE_CHECKING:
     from hardbot.live.terminal import Read, Screen
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -26,6 +26,17 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     Console().print(table)
 
 
+def format_cell(value: Any, no: str = "no", pattern: str = ".4f") -> str:
+    """A value of a JSON document as text for a table."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else no
+    if isinstance(value, int):
+        return f"{value:,}"
+    return format(value, pattern) if isinstance(value, float) else str(value)
+
+
 @contextmanager
 def step_progress(wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar a step on a terminal, called with step, done and total; None where nobody would see it."""

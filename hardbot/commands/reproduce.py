@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hardbot.commands.options import Jobs, Json, Seed
 from hardbot.commands.output import print_json, print_table
 
 
@@ -18,10 +19,10 @@ def register(app: typer.Typer) -> None:
 def reproduce(
     name: Annotated[str, typer.Argument(help="hardbot, loki, casey, soarbot or pokabayes.", metavar="NAME")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer hands: under two minutes.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Deals and bots' randomness follow from it.")] = 1,
+    seed: Seed = 1,
     out: Annotated[Path, typer.Option("--out", help="Folder for figure, table and JSON.")] = Path("reproduced"),
-    jobs: Annotated[int, typer.Option("--jobs", help="Worker processes; the result does not depend on it.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
+    jobs: Jobs = 1,
+    as_json: Json = False,
 ) -> None:
     """Run a published experiment again: a figure, and a table with intervals beside the published values."""
     from rich.console import Console

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hardbot.commands.output import print_json, print_table, step_progress
+from hardbot.commands.options import Json
+from hardbot.commands.output import format_cell, print_json, print_table, step_progress
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Model = Annotated[str, typer.Option("--model", help="Model folder; default the current or the shipped one.")]
 N_LEAKS = 15
 
@@ -75,17 +75,13 @@ def _print_scout(report: dict[str, Any]) -> None:
     ]
     print_table("folds to bets", ["street", "folds (95%)", "break-even", "bluff gains sb", "always pays", "n"], rows)
     parts = report["drift"]["parts"]
-    rows = [[name, *(_cell(part[name]) for part in parts)] for name in parts[0]]
+    rows = [[name, *(format_cell(part[name], pattern=".3f") for part in parts)] for name in parts[0]]
     evidence = report["drift"]["log_bayes_factor"]
     print_table(
         f"over time; log Bayes factor of a change between the halves {evidence:+.1f}",
         ["figure", *(f"part {number + 1}" for number in range(len(parts)))],
         rows,
     )
-
-
-def _cell(value: float | int | None) -> str:
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def review(

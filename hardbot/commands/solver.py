@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hardbot.commands.options import Json
 from hardbot.commands.output import print_json, print_table
 
 if TYPE_CHECKING:
     from hardbot.solver.response import Rival
     from hardbot.solver.solve import Solver
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardbot.commands.output import print_json, print_table, step_progress
+from hardbot.commands.options import Json
+from hardbot.commands.output import format_cell, print_json, print_table, step_progress
 from hardbot.errors import ModelError
 
 if TYPE_CHECKING:
     from pipeline.settings import ModelSettings
     from pipeline.train import TrainOptions
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 StoreFile = Annotated[
     Path | None, typer.Option("--store", help="Store to read; default $HARDBOT_STORE or ./hardbot.duckdb.")
 ]
@@ -165,7 +165,9 @@ def _show_study(name: str, result: Any, as_json: bool) -> None:
         print_json(result)
         return
     rows = result if isinstance(result, list) else [result["action_nats"] | {"won_back": result["won_back"]}]
-    print_table(f"held-out nats: {name}", list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    print_table(
+        f"held-out nats: {name}", list(rows[0]), [[format_cell(value) for value in row.values()] for row in rows]
+    )
 
 
 def score(
@@ -211,7 +213,7 @@ def models(
         return
     columns = ["model", "current", "hands", "k", "held-out nats", "error"]
     keys = ("model_id", "current", "n_hands", "k", "held_out_nats", "error")
-    print_table(f"models in {place}", columns, [[_cell(row.get(key)) for key in keys] for row in rows])
+    print_table(f"models in {place}", columns, [[format_cell(row.get(key), no="") for key in keys] for row in rows])
 
 
 def _print_scores(report: dict[str, Any]) -> None:
@@ -222,16 +224,8 @@ def _print_scores(report: dict[str, Any]) -> None:
             print(f"{metric}: the corpus does not show all cards")
             continue
         columns = ["street", *next(iter(rows.values()))]
-        print_table(metric, columns, [[name, *(_cell(value) for value in row.values())] for name, row in rows.items()])
+        print_table(
+            metric, columns, [[name, *(format_cell(value) for value in row.values())] for name, row in rows.items()]
+        )
     observed = report["calibration"]["observed"]
     print("calibration (each tenth should hold .100): " + " ".join(f"{share:.3f}" for share in observed))
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.4f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

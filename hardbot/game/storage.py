@@ -1,4 +1,4 @@
-"""Where computed tables are kept, and how a file gets there whole.
+"""Where computed and shipped tables are kept, and how a file gets there whole.
 
 Tables that are expensive but can always be made again live in a cache folder: `$HARDBOT_CACHE`, else the platform's
 (`$XDG_CACHE_HOME/hardbot`, `~/.cache/hardbot`). A table is a plain .npy file, memory-mapped when used, with a JSON
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hardbot.errors import TableError
 
 _CHUNK = 1 << 24
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def cache_folder() -> Path:
@@ -29,6 +30,12 @@ def cache_folder() -> Path:
     if named:
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hardbot"
+
+
+def shipped_folder(name: str) -> Path:
+    """Folder of what ships with the project under this name: inside the package, else in `data` of the checkout."""
+    places = (_PACKAGE / "data" / name, _PACKAGE.parent / "data" / name)
+    return next((place for place in places if place.is_dir()), places[-1])
 
 
 def file_sha256(path: Path) -> str:

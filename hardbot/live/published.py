@@ -13,6 +13,7 @@ from typing import Any
 
 from hardbot.arena.gauntlet import results_folder
 from hardbot.errors import HardBotError
+from hardbot.game.storage import shipped_folder
 from hardbot.model.artifact import CURRENT, MANIFEST, default_model_path, resolve_model, user_models
 
 MAX_BYTES = 8_000_000
@@ -26,11 +27,6 @@ _SCORES = ("action_nats", "public_nats", "range_bits", "calibration", "hands", "
 
 class UnreadableFile(HardBotError):
     """A published file that is not what it should be."""
-
-
-def project_data() -> Path:
-    """Data that comes with the project."""
-    return Path(__file__).resolve().parents[2] / "data"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -48,7 +44,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _result_files() -> dict[str, Path]:
     """Published documents by name, newest last; `latest-` copies are left out where the dated one is there."""
     found: dict[str, Path] = {}
-    for folder in (project_data() / "results", results_folder()):
+    for folder in (shipped_folder("results"), results_folder()):
         dated = [path for path in folder.glob("*.json") if not path.name.startswith((_LATEST, "."))]
         kinds = {path.name.split("-")[0] for path in dated}
         latest = [p for p in folder.glob(f"{_LATEST}*.json") if p.stem.removeprefix(_LATEST) not in kinds]
@@ -89,8 +85,9 @@ def read_result(name: str) -> dict[str, Any]:
 
 
 def _model_folders() -> Iterator[tuple[str, Path]]:
-    if (project_data() / "default-model" / MANIFEST).is_file():
-        yield "shipped", project_data() / "default-model"
+    shipped = shipped_folder("default-model")
+    if (shipped / MANIFEST).is_file():
+        yield "shipped", shipped
     models = user_models()
     if models.is_dir():
         yield from (("yours", path.parent) for path in sorted(models.glob(f"[!.]*/{MANIFEST}")))

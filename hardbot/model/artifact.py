@@ -14,7 +14,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from hardbot.errors import ModelError
 from hardbot.game.cards import N_CLASSES
 from hardbot.game.rules import N_STREETS
+from hardbot.game.storage import shipped_folder
 from hardbot.model.context import N_ACTIONS, N_LEVELS, street_contexts
 
 SCHEMA = 1
@@ -276,11 +277,9 @@ def default_model_path() -> Path:
         return resolve_model(Path(named))
     if (user_models() / CURRENT).is_file():
         return resolve_model(user_models())
-    package = Path(__file__).resolve().parent.parent
-    shipped: Sequence[Path] = (package / "data" / "default-model", package.parent / "data" / "default-model")
-    for folder in shipped:
-        if (folder / MANIFEST).is_file():
-            return folder
+    folder = shipped_folder("default-model")
+    if (folder / MANIFEST).is_file():
+        return folder
     raise ModelError(
         "expected a trained model in $HARDBOT_MODEL, the user's data folder or data/default-model, "
         "got none; run: hardbot train"

@@ -18,10 +18,10 @@ from hardbot.bots.bayes.tables import (
     ARRAYS,
     MANIFEST,
     SHAPES,
+    default_tables,
     load_counts,
     load_tables,
     save_tables,
-    shipped_folder,
     simulate_tables,
 )
 from hardbot.bots.pokabayes import PokaBayes
@@ -36,7 +36,7 @@ from hardbot.game.rules import BOARD_SIZES, CALL, FOLD, HEADS_UP, RAISE
 
 @pytest.fixture(scope="module")
 def tables():
-    return load_tables(shipped_folder())
+    return load_tables(default_tables())
 
 
 def random_hands(n: int, n_cards: int, seed: int = 1) -> np.ndarray:
@@ -125,7 +125,7 @@ def test_simulation_is_reproducible_and_adds_up():
 
 
 def test_shipped_tables_are_a_simulation_of_our_deck():
-    counts, manifest = load_counts(shipped_folder())
+    counts, manifest = load_counts(default_tables())
     assert manifest["deals"] >= 1_000_000
     assert counts["start"].sum() == 2 * manifest["deals"]
     share = counts["start"] / counts["start"].sum()

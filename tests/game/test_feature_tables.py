@@ -157,3 +157,13 @@ def test_build_that_dies_leaves_nothing(cache):
     with pytest.raises(RuntimeError):
         storage.save_array("toy", (4, 2), np.float32, 1, fill)
     assert list(cache.iterdir()) == []
+
+
+def test_shipped_folders_are_found_in_the_package_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "_PACKAGE", tmp_path / "hardbot")
+    beside, inside = tmp_path / "data" / "sparbot", tmp_path / "hardbot" / "data" / "sparbot"
+    assert storage.shipped_folder("sparbot") == beside
+    inside.mkdir(parents=True)
+    assert storage.shipped_folder("sparbot") == inside
+    beside.mkdir(parents=True)
+    assert storage.shipped_folder("sparbot") == inside

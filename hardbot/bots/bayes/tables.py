@@ -33,7 +33,7 @@ from hardbot.bots.bayes.handtypes import N_FINALS, N_TYPES, TYPE_FINAL, type_of_
 from hardbot.errors import TableError
 from hardbot.game.evaluator import rank_cards7
 from hardbot.game.jit import njit
-from hardbot.game.storage import write_whole
+from hardbot.game.storage import shipped_folder, write_whole
 
 SCHEMA = 1
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -196,14 +196,12 @@ def load_counts(folder: Path) -> tuple[Counts, dict[str, Any]]:
     return counts, manifest
 
 
-def shipped_folder() -> Path:
+def default_tables() -> Path:
     """Folder of the tables that come with the project."""
-    package = Path(__file__).resolve().parent.parent.parent
-    folders = (package / "data" / "pokabayes", package.parent / "data" / "pokabayes")
-    for folder in folders:
-        if (folder / MANIFEST).is_file():
-            return folder
-    raise TableError(f"expected tables in {folders[-1]}, found none; {_HINT}")
+    folder = shipped_folder("pokabayes")
+    if not (folder / MANIFEST).is_file():
+        raise TableError(f"expected tables in {folder}, found none; {_HINT}")
+    return folder
 
 
 @lru_cache(maxsize=2)
