@@ -56,7 +56,7 @@ MANIFEST = "manifest.json"
 FADING = 0.999  # of the evidence, a hand
 LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
 SD_HAND = 5.0  # sb
-SD_VALUE = 0.3  # sb a hand: how far an answer's worth may be from the table's value
+SD_KNOWN, SD_STRANGER = 0.1, 0.3  # sb a hand: how far an answer's worth may be from the table's value
 STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
 N_PSEUDO = 4.0
@@ -284,7 +284,7 @@ class Watch:
     def worths(self) -> Floats:
         """Expected sb a hand of every answer against this opponent."""
         expected = self.values @ self.probabilities
-        precision = 1.0 / SD_VALUE**2
+        precision = 1.0 / (SD_KNOWN + (SD_STRANGER - SD_KNOWN) * self.p_stranger) ** 2
         worth: Floats = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
         return worth
 
