@@ -559,7 +559,7 @@ function drawReasons(frame) {
 
 function drawRivals(rivals) {
   $("rivals-part").hidden = !rivals.length;
-  $("rivals").replaceChildren(...rivals.slice(0, 5).map(([name, p, worth]) => {
+  $("rivals").replaceChildren(...rivals.filter(([, p]) => p >= .005).slice(0, 5).map(([name, p, worth]) => {
     const bar = make("span");
     bar.style.width = `${100 * p}%`;
     return make("li", {}, make("div", { class: "meter", "aria-hidden": "true" }, bar), `${name} ${Math.round(100 * p)}%`,
