@@ -36,7 +36,7 @@ from hardbot.game.hand import HandResult, Hole, View
 from hardbot.game.notation import MatchState
 from hardbot.game.preflop import class_equities
 from hardbot.game.rules import ACTION_CHARS, BOARD_SIZES, CALL, FOLD, HEADS_UP, RAISE, STREET_NAMES
-from hardbot.model.artifact import load_model
+from hardbot.model.artifact import default_model_path, load_model, resolve_model
 from hardbot.model.likelihood import ActionModel
 from hardbot.model.opponent import OpponentModel, load_memory, save_memory
 from hardbot.model.tracker import HandTracker
@@ -51,10 +51,14 @@ _CERTAIN = 0.01  # below this probability of a stranger the expert need not lear
 _LATER_SB = (5.0, 4.0, 2.0, 0.0)  # one bet on each later street, by street
 
 
-@lru_cache(maxsize=4)
 def shared_model(path: str) -> ActionModel:
-    """The corpus model of a folder (empty: the default one), loaded once a process."""
-    return ActionModel(load_model(Path(path) if path else None))
+    """The corpus model of a folder (empty: the default one of the moment), loaded once a process and folder."""
+    return _load_shared(resolve_model(Path(path)) if path else default_model_path())
+
+
+@lru_cache(maxsize=4)
+def _load_shared(folder: Path) -> ActionModel:
+    return ActionModel(load_model(folder))
 
 
 @dataclass(frozen=True, slots=True)

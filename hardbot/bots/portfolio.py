@@ -57,6 +57,7 @@ FADING = 0.999  # of the evidence, a hand
 LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
 SD_HAND = 5.0  # sb
 SD_KNOWN, SD_STRANGER = 0.1, 0.3  # sb a hand: how far an answer's worth may be from the table's value
+SURPRISING = 3.5  # standard errors below what was expected
 STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
 N_PSEUDO = 4.0
@@ -284,7 +285,10 @@ class Watch:
     def worths(self) -> Floats:
         """Expected sb a hand of every answer against this opponent."""
         expected = self.values @ self.probabilities
-        precision = 1.0 / (SD_KNOWN + (SD_STRANGER - SD_KNOWN) * self.p_stranger) ** 2
+        sd = np.full(len(expected), SD_KNOWN + (SD_STRANGER - SD_KNOWN) * self.p_stranger)
+        surprise = (self.won_sb - expected * self.n_hands) / (SD_HAND * np.sqrt(np.maximum(self.n_hands, 1.0)))
+        sd[surprise < -SURPRISING] = SD_STRANGER  # this bad, the table is wrong about this opponent
+        precision = 1.0 / sd**2
         worth: Floats = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
         return worth
 
