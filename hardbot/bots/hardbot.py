@@ -47,7 +47,6 @@ FIGURES = (
     *("pot_odds", "showdown_odds", "pot_sb", "to_call_sb"),
 )
 Floats = NDArray[np.float64]
-_CERTAIN = 0.01  # below this probability of a stranger the expert need not learn
 _LATER_SB = (5.0, 4.0, 2.0, 0.0)  # one bet on each later street, by street
 
 
@@ -177,6 +176,8 @@ class HardBot(Bot):
 
     def act(self, view: View, rng: np.random.Generator) -> int:
         """Draw from the triple."""
+        if self._watch is not None and self._watch.stranger.seed is None:
+            self._watch.stranger.seed = int(rng.integers(1 << 62))
         triple = self.decide(view).triple
         chance = rng.random()
         if chance < triple[FOLD]:
@@ -185,7 +186,7 @@ class HardBot(Bot):
 
     def decide(self, view: View) -> Choice:
         """What the chooser makes of the situation."""
-        if self._watch is None or self._answer == self._watch.expert:
+        if self._watch is None:
             situation = self.situation(view)
             self._last = situation, choose(situation)
         else:
@@ -194,10 +195,8 @@ class HardBot(Bot):
         return self._last[1]
 
     def _answer_choice(self, watch: Watch, view: View) -> Choice:
-        portfolio = watch.portfolio
-        triple = portfolio.triple(self._answer, view.betting, view.hole, view.board)
-        name = portfolio.rivals[self._answer].name
-        rule = "equilibrium" if self._answer == 0 else f"answer to {name}"
+        triple = watch.triple(self._answer, view.betting, view.hole, view.board)
+        rule = watch.name_of(self._answer)
         return Choice(triple, rule, ((rule, 1.0),))
 
     def end_hand(self, view: View, result: HandResult) -> None:
@@ -207,8 +206,8 @@ class HardBot(Bot):
             steps = [(before, action) for before, action, _ in self._events if before.seat != view.seat]
             self._watch.learn(steps, view.hole, result.board, shown)
             self._watch.settle(self._answer, view.rules.to_sb(result.net_chips[view.seat]))
-            if self._tracker_behind is None and self._watch.p_stranger < _CERTAIN:
-                return  # the expert will not be asked about somebody who is known
+            if self._tracker_behind is None:
+                return  # nobody has asked for the ranges
         self._tracker(view).end(shown)
         if self._memory is not None:
             self.save_memory(self._memory)

@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hardbot.bots.stranger import Stranger
 from hardbot.errors import StrategyError
 from hardbot.game.betting import Betting
 from hardbot.game.cards import N_HOLES, compatible_holes, hole_index
@@ -49,6 +50,7 @@ from hardbot.solver.abstraction import (
     tables_are_cached,
 )
 from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
+from hardbot.solver.responder import Workshop
 from hardbot.solver.strategy import load_strategy, triples
 
 SCHEMA = 1
@@ -60,10 +62,8 @@ SD_KNOWN, SD_STRANGER = 0.1, 0.3  # sb a hand: how far an answer's worth may be 
 SURPRISING = 3.5  # standard errors below what was expected
 STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
-N_PSEUDO = 4.0
-EXPERT_EDGE_SB = (
-    0.05  # the expert is taken to win this much more than the equilibrium from a stranger, less from others
-)
+RESEMBLANCE = 0.2  # of the evidence that counts when a stranger's likeness to the rivals is judged
+CERTAIN = 0.01  # below this probability of a stranger nothing is learned of it
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 _EVERY_HOLE = np.arange(N_HOLES)
@@ -139,7 +139,7 @@ class Portfolio:
     offsets: NDArray[np.int64]
     buckets: Buckets
     habits: Rows = field(repr=False)  # (rivals, rows, 3)
-    _means: dict[int, Floats] = field(default_factory=dict, repr=False)
+    resembling: Floats  # (rivals,) 1 for those a stranger may resemble, 0 for those who look at no cards
 
     def without(self, names: Sequence[str]) -> Portfolio:
         """The same without some rivals; the first, the equilibrium, always stays."""
@@ -150,17 +150,20 @@ class Portfolio:
             self.offsets,
             self.buckets,
             self.habits[kept],
+            self.resembling[kept],
         )
 
-    def mean_triple(self, betting: Betting) -> Floats:
-        """The equilibrium's probabilities here, averaged over buckets (3,)."""
-        found = self._means.get(betting.index)
-        if found is None:
-            first = int(self.offsets[betting.index])
-            size = self.buckets.abstraction.sizes[betting.street]
-            found = self.rivals[0].habits[first : first + size].mean(axis=0, dtype=np.float64)
-            self._means[betting.index] = found
-        return found
+    def mixture(self, p: Floats) -> Rows:
+        """Habits (rows, 3) of somebody who is each rival with these probabilities."""
+        found: Rows = np.zeros_like(self.habits[0])
+        for share, rows in zip(p.astype(np.float32), self.habits, strict=True):
+            if share > LEAST:
+                found += share * rows
+        return found / found.sum(axis=1, keepdims=True)
+
+    def new_stranger(self) -> Stranger:
+        """Nobody yet."""
+        return Stranger(self.buckets.abstraction, self.habits[0], lambda: _workshop(self.buckets))
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
@@ -197,9 +200,20 @@ def load_portfolio(folder: Path) -> Portfolio:
         if any(part.abstraction.sizes != base.abstraction.sizes for part in (habits, answer)):
             raise StrategyError(f"expected the buckets of {names[0]} in {folder / name}, got others")
         rivals.append(Rival(name, triples(habits)[1], triples(answer)[1]))
-    return Portfolio(
-        tuple(rivals), values, offsets, Buckets(base.abstraction), np.stack([rival.habits for rival in rivals])
-    )
+    habits = np.stack([rival.habits for rival in rivals])
+    looks = np.array([_looks_at_cards(offsets, rows) for rows in habits], dtype=np.float64)
+    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), habits, looks)
+
+
+def _looks_at_cards(offsets: NDArray[np.int64], rows: Rows) -> bool:
+    """Whether the first decision of a hand depends on the bucket."""
+    first = rows[: offsets[1]]
+    return bool((first != first[0]).any())
+
+
+@lru_cache(maxsize=2)
+def _workshop(buckets: Buckets) -> Workshop:
+    return Workshop(buckets.abstraction.sizes, bucket_tables(buckets.abstraction))
 
 
 @njit
@@ -221,52 +235,34 @@ def _explain(
     return found
 
 
-class Stranger:
-    """Frequencies of this very opponent by street and this street's actions, whatever the cards."""
-
-    def __init__(self, portfolio: Portfolio) -> None:
-        self._portfolio = portfolio
-        self._counts: dict[tuple[int, str], Floats] = {}
-
-    def explain(self, steps: Sequence[tuple[Betting, int]]) -> float:
-        """Log-likelihood of the opponent's actions of a hand, each predicted before it is counted."""
-        found = 0.0
-        for betting, action in steps:
-            counts = self._counts.setdefault((betting.street, betting.street_text), np.zeros(3))
-            prior = self._portfolio.mean_triple(betting)
-            p = (counts[action] + N_PSEUDO * prior[action]) / (counts.sum() + N_PSEUDO)
-            found += float(np.log(max(p, LEAST)))
-            counts[action] += 1.0
-        return found
-
-
 class Watch:
     """What is known of one opponent: evidence for every rival, and what every answer has won.
 
-    Rivals are those of the portfolio and, last, the stranger; answers those of the portfolio and, last, the expert.
+    Rivals are those of the portfolio and, last, the stranger; answers those of the portfolio and, last, the one learned at
+    the table.
     """
 
     def __init__(self, portfolio: Portfolio) -> None:
         self.portfolio = portfolio
         n = len(portfolio.rivals)
-        self.expert = n  # number of the expert among the answers, of the stranger among the rivals
+        self.learned = n  # number of the learned answer among the answers, of the stranger among the rivals
         self.evidence = np.zeros(n + 1)  # log-likelihoods, faded
         self.n_hands = np.zeros(n + 1)  # played with each answer, faded
         self.won_sb = np.zeros(n + 1)
         self.prior = np.full(n + 1, (1.0 - P_STRANGER) / n)
         self.prior[n] = P_STRANGER
-        self.values = self._extended(portfolio.values)
-        self._stranger = Stranger(portfolio)
+        self.stranger = portfolio.new_stranger()
 
-    @staticmethod
-    def _extended(values: Floats) -> Floats:
-        """Table of values with the expert's row and the stranger's column, which is the equilibrium's."""
-        n = len(values)
+    @property
+    def values(self) -> Floats:
+        """Table of values with the learned answer's row and the stranger's column."""
+        known = self.portfolio.values
+        n = len(known)
         table = np.empty((n + 1, n + 1))
-        table[:n, :n] = values
-        table[:n, n] = values[:, 0]
-        table[n] = table[0] - EXPERT_EDGE_SB
-        table[n, n] = table[0, n] + EXPERT_EDGE_SB
+        table[:n, :n] = known
+        table[:n, n] = known[:, 0]
+        table[n] = table[0]
+        table[n, n] = self.stranger.value
         return table
 
     @property
@@ -293,16 +289,34 @@ class Watch:
         return worth
 
     def choose(self) -> int:
-        """The answer for the next hand; `expert` stands for the expert."""
+        """The answer for the next hand."""
         return int(np.argmax(self.worths))
+
+    def name_of(self, answer: int) -> str:
+        """What an answer is called."""
+        if answer == self.learned:
+            return "learned answer"
+        return f"answer to {self.portfolio.rivals[answer].name}" if answer else "equilibrium"
+
+    def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
+        """What an answer does here."""
+        if answer != self.learned:
+            return self.portfolio.triple(answer, betting, hole, board)
+        return self.stranger.triple(betting.index, self.portfolio.buckets.of_hand(hole, board))
 
     def learn(
         self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
     ) -> None:
         """Take in the opponent's actions of a hand."""
         self.evidence *= FADING
-        if not steps:
-            return
+        if steps:
+            self._explain(steps, own, board, shown)
+        if self.p_stranger > CERTAIN:
+            self._study()
+
+    def _explain(
+        self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
+    ) -> None:
         if shown is None:
             weights = compatible_holes((*own, *board)).astype(np.float64)
             weights /= weights.sum()
@@ -313,12 +327,24 @@ class Watch:
             street: self.portfolio.buckets.of_all(board[: BOARD_SIZES[street]])
             for street in {b.street for b, _ in steps}
         }
-        first = np.array([self.portfolio.offsets[betting.index] for betting, _ in steps], dtype=np.int64)
+        points = [betting.index for betting, _ in steps]
+        first = self.portfolio.offsets[points]
         actions = np.array([action for _, action in steps], dtype=np.int64)
         buckets = np.stack([rows[betting.street] for betting, _ in steps])
         known = _explain(self.portfolio.habits, first, actions, buckets, weights)
-        found = np.append(known, self._stranger.explain(steps))
+        habits = self.stranger.portrait.habits[None]
+        found = np.append(known, _explain(habits, first, actions, buckets, weights))
         self.evidence += found - found.max()
+        dead = sum(1 << card for card in (*own, *board))
+        self.stranger.see(points, actions, rows, dead, -1 if shown is None else hole_index(*shown))
+
+    def _study(self) -> None:
+        """Bring the stranger's portrait and the answer to it up to date, if it is time."""
+        if self.stranger.is_due:
+            known = self.evidence[:-1]
+            p = self.portfolio.resembling * np.exp(RESEMBLANCE * (known - known[self.portfolio.resembling > 0.0].max()))
+            self.stranger.draw(self.portfolio.mixture(p / p.sum()))
+        self.stranger.improve()
 
     def settle(self, answer: int, net_sb: float) -> None:
         """Take in what an answer won."""
