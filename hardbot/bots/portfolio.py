@@ -63,7 +63,9 @@ SURPRISING = 3.5  # standard errors below what was expected
 STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
 RESEMBLANCE = 0.2  # of the evidence that counts when a stranger's likeness to the rivals is judged
-CERTAIN = 0.01  # below this probability of a stranger nothing is learned of it
+HANDICAP = 0.15  # nats a hand by which a stranger's own portrait must explain him better than a known player does
+CERTAIN = 1e-4  # below this probability of a stranger nothing is learned of it
+N_OPEN = 100  # hands in which it is always learned: it takes some to be told from those he resembles
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 _EVERY_HOLE = np.arange(N_HOLES)
@@ -163,7 +165,8 @@ class Portfolio:
 
     def new_stranger(self) -> Stranger:
         """Nobody yet."""
-        return Stranger(self.buckets.abstraction, self.habits[0], lambda: _workshop(self.buckets))
+        p = self.resembling / self.resembling.sum()
+        return Stranger(self.buckets.abstraction, self.habits[0], self.mixture(p), lambda: _workshop(self.buckets))
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
@@ -261,8 +264,9 @@ class Watch:
         table = np.empty((n + 1, n + 1))
         table[:n, :n] = known
         table[:n, n] = known[:, 0]
+        table[0, n] = 0.0
         table[n] = table[0]
-        table[n, n] = self.stranger.value
+        table[n, n] = self.stranger.value if self.stranger.is_ready else 0.0
         return table
 
     @property
@@ -285,7 +289,10 @@ class Watch:
         surprise = (self.won_sb - expected * self.n_hands) / (SD_HAND * np.sqrt(np.maximum(self.n_hands, 1.0)))
         sd[surprise < -SURPRISING] = SD_STRANGER  # this bad, the table is wrong about this opponent
         precision = 1.0 / sd**2
-        worth: Floats = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
+        worth = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
+        worth = np.minimum(worth, expected)  # good luck makes no answer better than it is
+        if not (self.stranger.is_ready and self.stranger.is_recognised):
+            worth[self.learned] = -np.inf
         return worth
 
     def choose(self) -> int:
@@ -311,7 +318,7 @@ class Watch:
         self.evidence *= FADING
         if steps:
             self._explain(steps, own, board, shown)
-        if self.p_stranger > CERTAIN:
+        if self.p_stranger > CERTAIN or self.stranger.n_hands < N_OPEN:
             self._study()
 
     def _explain(
@@ -332,8 +339,8 @@ class Watch:
         actions = np.array([action for _, action in steps], dtype=np.int64)
         buckets = np.stack([rows[betting.street] for betting, _ in steps])
         known = _explain(self.portfolio.habits, first, actions, buckets, weights)
-        habits = self.stranger.portrait.habits[None]
-        found = np.append(known, _explain(habits, first, actions, buckets, weights))
+        by_portrait = _explain(self.stranger.portrait.habits[None], first, actions, buckets, weights)[0]
+        found = np.append(known, self.stranger.explain(steps, float(by_portrait)) - HANDICAP)
         self.evidence += found - found.max()
         dead = sum(1 << card for card in (*own, *board))
         self.stranger.see(points, actions, rows, dead, -1 if shown is None else hole_index(*shown))

@@ -12,15 +12,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hardbot.game.betting import Betting
 from hardbot.solver.abstraction import Abstraction
-from hardbot.solver.portrait import Portrait, PortraitSettings
+from hardbot.solver.portrait import LEAST, Portrait, PortraitSettings
 from hardbot.solver.responder import Responder, Workshop
 
-FIRST_DRAWING = 10  # hands
+FIRST_DRAWING = 5  # hands
 GROWTH = 1.25  # between drawings, at least FIRST_DRAWING hands and at most LONGEST
 LONGEST = 50
 LEAST_BOARDS = 10.0
-UNREADY = -9.0  # sb a hand
+USUAL_NATS = 0.7  # an action: how well people and programs can be foretold
+SURPRISE_FADING = 0.95  # a hand
+EVIDENCE_FADING = 0.98  # a hand: frequencies against portrait
+N_PSEUDO = 4.0  # observations that the equilibrium's frequencies count as
+Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
@@ -32,15 +37,38 @@ def boards_after(n_hands: int) -> int:
     return 1 if n_hands < 300 else n_hands % 2
 
 
+class Frequencies:
+    """How often this very opponent takes each action, by street and this street's actions, whatever the cards."""
+
+    def __init__(self, offsets: Ints, equilibrium: Rows) -> None:
+        self._offsets, self._equilibrium = offsets, equilibrium
+        self._counts: dict[tuple[int, str], Floats] = {}
+
+    def explain(self, steps: Sequence[tuple[Betting, int]]) -> float:
+        """Log-likelihood of the opponent's actions of a hand, each predicted before it is counted."""
+        found = 0.0
+        for betting, action in steps:
+            counts = self._counts.setdefault((betting.street, betting.street_text), np.zeros(3))
+            first, last = self._offsets[betting.index : betting.index + 2]
+            prior = self._equilibrium[first:last, action].mean(dtype=np.float64)
+            p = (counts[action] + N_PSEUDO * prior) / (counts.sum() + N_PSEUDO)
+            found += float(np.log(max(p, LEAST)))
+            counts[action] += 1.0
+        return found
+
+
 class Stranger:
     """What was learned of one opponent in this match."""
 
     def __init__(
-        self, abstraction: Abstraction, equilibrium: Rows, make_workshop: Callable[[], Workshop],
+        self, abstraction: Abstraction, equilibrium: Rows, sketch: Rows, make_workshop: Callable[[], Workshop],
         settings: PortraitSettings | None = None,
     ) -> None:  # fmt: skip
         self.equilibrium = equilibrium
-        self.portrait = Portrait(abstraction, equilibrium, settings)
+        self.portrait = Portrait(abstraction, sketch, settings)
+        self.frequencies = Frequencies(self.portrait.layout.offsets, equilibrium)
+        self._nats = USUAL_NATS  # an action, by the portrait, of late
+        self._evidence = np.zeros(2)  # log-likelihoods of frequencies and portrait
         self.responder: Responder | None = None  # there is one from the first drawing on
         self.seed: int | None = None  # of the boards to learn from; without it nothing is learned
         self.n_hands = 0
@@ -48,11 +76,34 @@ class Stranger:
         self._next = FIRST_DRAWING
 
     @property
+    def is_ready(self) -> bool:
+        """Whether there is a learned answer."""
+        return self.responder is not None and min(self.responder.n_boards) >= LEAST_BOARDS
+
+    @property
     def value(self) -> float:
-        """What the learned answer is worth by the portrait, sb a hand; worse than anything before there is one."""
-        if self.responder is None or min(self.responder.n_boards) < LEAST_BOARDS:
-            return UNREADY
+        """What the learned answer is worth by the portrait, sb a hand."""
+        assert self.responder is not None
         return self.responder.value
+
+    def explain(self, steps: Sequence[tuple[Betting, int]], by_portrait: float) -> float:
+        """Log-likelihood of a hand by frequencies and portrait, each as likely as it has explained the hands so far.
+
+        Frequencies are learned within a few hands, before there is a portrait that could be told from other players.
+        """
+        found = np.array([self.frequencies.explain(steps), by_portrait])
+        self._nats = SURPRISE_FADING * self._nats + (1.0 - SURPRISE_FADING) * -by_portrait / len(steps)
+        before = self._evidence - np.logaddexp.reduce(self._evidence)
+        self._evidence = EVIDENCE_FADING * self._evidence + found
+        return float(np.logaddexp.reduce(before + found))
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether the portrait foretells the opponent better than bare frequencies do.
+
+        If not, it changes its ways faster than it can be portrayed, and an answer would come too late.
+        """
+        return bool(self._evidence[1] > self._evidence[0])
 
     @property
     def is_due(self) -> bool:
@@ -72,7 +123,7 @@ class Stranger:
         if self.responder is None:
             self.responder = Responder(self.equilibrium, self._make_workshop(), self.seed)
         self.portrait.draw(sketch)
-        self.responder.face(self.portrait.cautious(self.equilibrium))
+        self.responder.face(self.portrait.cautious(self.equilibrium, min(self._nats / USUAL_NATS, 1.0)))
         self._next = self.n_hands + min(max(int((GROWTH - 1.0) * self.n_hands), FIRST_DRAWING), LONGEST)
 
     def improve(self) -> None:

@@ -54,6 +54,7 @@ class PortraitSettings:
     floor: float = 0.05  # share of the uniform distribution in the sketch
     decay: float = 0.999  # of a hand's weight, by hand
     tau_trust: float = 20.0  # observations of a context for which the portrait is trusted half
+    likeness: float = 0.02  # of an observation in another context of the next coarser level
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,6 @@ class Portrait:
         self.kernels = _kernels(abstraction, self.settings.width)
         self._streets = betting_tree(HEADS_UP).street.astype(np.int64)
         self.habits = self._with_floor(sketch)
-        self._counts = np.zeros_like(self.habits)
 
     def _with_floor(self, sketch: Rows) -> Rows:
         legal = self.layout.legal
@@ -256,42 +256,49 @@ class Portrait:
         """Remember the opponent's decisions of a hand."""
         self.log.add(np.array(points, dtype=np.int64), np.array(actions, dtype=np.int64), buckets, dead, shown)
 
-    def draw(self, sketch: Rows) -> None:
-        """Habits anew from a sketch and all hands in memory; hidden hands are judged by the habits so far."""
-        log, layout = self.log, self.layout
-        weights = log.weights(self.settings.decay)
-        self._counts[:] = 0.0
+    def count_hands(self) -> Rows:
+        """Decisions seen (rows, 3); hidden hands are judged by the habits so far."""
+        log, counts = self.log, np.zeros_like(self.habits)
         _spread_hands(
-            self.habits, layout.offsets, self._streets, log.buckets, log.points, log.actions, log.n_steps,
-            log.dead, log.shown, weights, _HOLE_BITS, self._counts,
+            self.habits, self.layout.offsets, self._streets, log.buckets, log.points, log.actions, log.n_steps,
+            log.dead, log.shown, log.weights(self.settings.decay), _HOLE_BITS, counts,
         )  # fmt: skip
-        seen = np.unique(log.points[: len(weights)][np.arange(MAX_STEPS) < log.n_steps[: len(weights), None]])
+        return counts
+
+    def draw(self, sketch: Rows) -> None:
+        """Habits anew from a sketch and all hands in memory."""
+        layout, counts = self.layout, self.count_hands()
         sketch = self._with_floor(sketch)
-        style = self._style(sketch, seen)
+        seen = self._seen_points()[0]
+        style = self._style(sketch, counts, seen)
         for street in range(N_STREETS):
             here = seen[(seen >= layout.first[street]) & (seen < layout.first[street + 1])]
-            self._draw_street(street, here, sketch, style)
+            self._draw_street(street, here, sketch, counts, style)
 
-    def cautious(self, otherwise: Rows) -> Rows:
+    def _seen_points(self) -> tuple[Ints, Floats]:
+        """Decision points of the hands in memory, and how often each was seen, older hands counting less."""
+        log, weights = self.log, self.log.weights(self.settings.decay)
+        seen = np.arange(MAX_STEPS) < log.n_steps[: len(weights), None]
+        times = np.broadcast_to(weights[:, None], seen.shape)[seen]
+        n = np.bincount(log.points[: len(weights)][seen], weights=times, minlength=len(self.layout.legal))
+        return np.flatnonzero(n), n
+
+    def cautious(self, otherwise: Rows, surprise: float = 1.0) -> Rows:
         """The portrait as far as it is borne out: where a context was seldom seen, other habits take its place.
 
-        A context here is one of level 1 (`raises`). An answer to the bare portrait goes where nothing is known, because
-        there the portrait, a guess, promises most; trust that grows with the observations keeps it from doing so
-        (Johanson and Bowling, "Data Biased Robust Counter Strategies", AISTATS 2009).
+        An answer to the bare portrait goes where nothing is known, because there the portrait, a guess, promises most;
+        trust that grows with the observations keeps it from doing so (Johanson and Bowling, "Data Biased Robust Counter
+        Strategies", AISTATS 2009). A context is one of level 1 (`raises`); others that agree in this street's actions
+        count a little. `surprise` is how badly the portrait has foretold the opponent's actions, 1 as for a usual
+        player, 0 for one who never does anything unexpected: he is trusted the sooner.
         """
-        layout, log = self.layout, self.log
-        weights = log.weights(self.settings.decay)
-        seen = np.arange(MAX_STEPS) < log.n_steps[: len(weights), None]
-        n_points = np.bincount(
-            log.points[: len(weights)][seen],
-            weights=np.broadcast_to(weights[:, None], seen.shape)[seen],
-            minlength=len(layout.legal),
-        )
-        trust = np.zeros(len(layout.legal))
+        layout, n_points = self.layout, self._seen_points()[1]
+        settings, trust = self.settings, np.zeros(len(self.layout.legal))
         for street in range(N_STREETS):
             here = slice(layout.first[street], layout.first[street + 1])
-            n = np.bincount(layout.levels[2][here], weights=n_points[here])[layout.levels[2][here]]
-            trust[here] = n / (n + self.settings.tau_trust)
+            same, alike = (np.bincount(level[here], weights=n_points[here])[level[here]] for level in layout.levels[:0:-1])
+            n = same + settings.likeness * alike
+            trust[here] = n / (n + max(settings.tau_trust * surprise, LEAST))
         share = np.repeat(trust, np.diff(layout.offsets)).astype(np.float32)[:, None]
         found: Rows = otherwise + share * (self.habits - otherwise)
         return found
@@ -303,21 +310,21 @@ class Portrait:
         found: Floats = rows[at].astype(np.float64)
         return found
 
-    def _style(self, sketch: Rows, seen: Ints) -> Floats:
+    def _style(self, sketch: Rows, counts: Rows, seen: Ints) -> Floats:
         """Corrections (8, 3) of how often the opponent takes each action, by what is legal, over all streets."""
         counted, expected = np.zeros((8, N_ACTIONS)), np.zeros((8, N_ACTIONS))
         for street in range(N_STREETS):
             here = seen[(seen >= self.layout.first[street]) & (seen < self.layout.first[street + 1])]
-            counts, p = self._block(self._counts, here, street), self._block(sketch, here, street)
-            np.add.at(counted, self.layout.styles[here], counts.sum(axis=1))
-            np.add.at(expected, self.layout.styles[here], (counts.sum(axis=2, keepdims=True) * p).sum(axis=1))
+            taken, p = self._block(counts, here, street), self._block(sketch, here, street)
+            np.add.at(counted, self.layout.styles[here], taken.sum(axis=1))
+            np.add.at(expected, self.layout.styles[here], (taken.sum(axis=2, keepdims=True) * p).sum(axis=1))
         return _ratio(counted, expected, self.settings.tau_style)
 
-    def _draw_street(self, street: int, seen: Ints, sketch: Rows, style: Floats) -> None:
+    def _draw_street(self, street: int, seen: Ints, sketch: Rows, all_counts: Rows, style: Floats) -> None:
         layout, settings = self.layout, self.settings
         first, last, k = layout.first[street], layout.first[street + 1], layout.sizes[street]
         n_contexts = layout.n_contexts[street]
-        counts = self._block(self._counts, seen, street)
+        counts = self._block(all_counts, seen, street)
         p = _renormalised(self._block(sketch, seen, street) * style[layout.styles[seen]][:, None, :])
         expected = (counts.sum(axis=2, keepdims=True) * p).sum(axis=1)
         ids = layout.levels[0][seen]
