@@ -59,6 +59,7 @@ FADING = 0.999  # of the evidence, a hand
 LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
 SD_HAND = 5.0  # sb
 SD_KNOWN, SD_STRANGER = 0.1, 0.3  # sb a hand: how far an answer's worth may be from the table's value
+SD_SAFE, SD_LEARNED = 0.03, 0.25  # the same of the equilibrium, and of the answer learned at the table
 SURPRISING = 3.5  # standard errors below what was expected
 STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
@@ -288,6 +289,7 @@ class Watch:
         sd = np.full(len(expected), SD_KNOWN + (SD_STRANGER - SD_KNOWN) * self.p_stranger)
         surprise = (self.won_sb - expected * self.n_hands) / (SD_HAND * np.sqrt(np.maximum(self.n_hands, 1.0)))
         sd[surprise < -SURPRISING] = SD_STRANGER  # this bad, the table is wrong about this opponent
+        sd[0], sd[self.learned] = SD_SAFE, SD_LEARNED
         precision = 1.0 / sd**2
         worth = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
         worth = np.minimum(worth, expected)  # good luck makes no answer better than it is

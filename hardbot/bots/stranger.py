@@ -24,6 +24,7 @@ LEAST_BOARDS = 10.0
 USUAL_NATS = 0.7  # an action: how well people and programs can be foretold
 SURPRISE_FADING = 0.95  # a hand
 EVIDENCE_FADING = 0.98  # a hand: frequencies against portrait
+CLEARLY = 5.0  # nats
 N_PSEUDO = 4.0  # observations that the equilibrium's frequencies count as
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -99,11 +100,16 @@ class Stranger:
 
     @property
     def is_recognised(self) -> bool:
-        """Whether the portrait foretells the opponent better than bare frequencies do.
+        """Whether the portrait foretells the opponent clearly better than bare frequencies do.
 
-        If not, it changes its ways faster than it can be portrayed, and an answer would come too late.
+        If not, he changes his ways faster than he can be portrayed, and an answer would come too late.
         """
-        return bool(self._evidence[1] > self._evidence[0])
+        return bool(self._evidence[1] > self._evidence[0] + CLEARLY * self.surprise)
+
+    @property
+    def surprise(self) -> float:
+        """How badly the portrait foretells his actions of late: 1 as for a usual player, 0 if it never fails."""
+        return min(self._nats / USUAL_NATS, 1.0)
 
     @property
     def is_due(self) -> bool:
@@ -123,7 +129,7 @@ class Stranger:
         if self.responder is None:
             self.responder = Responder(self.equilibrium, self._make_workshop(), self.seed)
         self.portrait.draw(sketch)
-        self.responder.face(self.portrait.cautious(self.equilibrium, min(self._nats / USUAL_NATS, 1.0)))
+        self.responder.face(self.portrait.cautious(self.equilibrium, self.surprise))
         self._next = self.n_hands + min(max(int((GROWTH - 1.0) * self.n_hands), FIRST_DRAWING), LONGEST)
 
     def improve(self) -> None:
