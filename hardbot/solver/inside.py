@@ -3,7 +3,7 @@
 With imperfect recall no exact best response inside the abstraction is known (the responder forgets), so one is learned:
 the solver's own iteration with the strategy held fixed for the other seat. Fixing is simple: regret matching turns the
 strategy's probabilities, put in the place of regrets, into themselves. Near an equilibrium there is little to win and
-the noise of the boards is the danger, so a response that starts as the strategy itself, firmly, does better; a strategy
+the noise of few boards is the danger, so a response that starts as the strategy itself, firmly, does better; a strategy
 far from it is better answered from nothing. Both are learned, the one that wins more on boards of its own is kept, and
 that one alone is paid on fresh boards, all hands at once, without learning on: an honest lower bound of what can be won
 inside. With buckets that never forget the bound becomes exact with the number of boards.
