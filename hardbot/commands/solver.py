@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardbot.commands.options import Json
-from hardbot.commands.output import print_json, print_table
+from hardbot.commands.output import print_json, print_table, step_progress
 
 if TYPE_CHECKING:
     from hardbot.solver.response import Rival
     from hardbot.solver.solve import Solver
+    from hardbot.solver.strategy import Strategy
 
 
 def register(app: typer.Typer) -> None:
@@ -96,16 +97,28 @@ def exploit(
     finished: Annotated[
         bool, typer.Option("--finished", help="Walk nothing: what the finished flops of a stopped run say.")
     ] = False,
+    inside: Annotated[
+        int,
+        typer.Option("--inside", min=0, help="Boards to learn a response within the strategy's buckets from instead."),
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """What a best response wins from a strategy in the full game, sb a hand.
 
     Exact below each sampled flop. Before the flop the response is the best one for the sample: the value is a little
     too high, the cross-validated one rather too low. Finished flops are remembered, so a stopped run goes on.
+
+    With --inside the response is learned within the strategy's own buckets and paid on fresh boards: a lower bound.
     """
     if exact:
         _print_exact(strategy, as_json)
-        return
+    elif inside:
+        _print_inside(strategy, inside, seed, as_json)
+    else:
+        _print_sampled(strategy, flops, seed, jobs, finished, as_json)
+
+
+def _print_sampled(strategy: str, flops: int, seed: int, jobs: int, finished: bool, as_json: bool) -> None:
     from hardbot.solver.exploit import exploitability, finished_exploitability
 
     def progress(done: int, total: int) -> None:
@@ -128,23 +141,69 @@ def exploit(
     print_table(f"{strategy}: {found.n_flops} flops", ["", "value"], rows)
 
 
-def _rival(name: str) -> Rival:
-    """The strategy of a bot or of a folder."""
+def _saved(name: str) -> Strategy | None:
+    """The strategy of a folder or of sparbot; None for other bots."""
     from hardbot.bots.registry import create_bot
     from hardbot.bots.sparbot import Sparbot
-    from hardbot.errors import StrategyError
-    from hardbot.solver.exploit import rival_of_policy, rival_of_strategy
     from hardbot.solver.strategy import MANIFEST, load_strategy
 
     if (Path(name) / MANIFEST).is_file():
-        return rival_of_strategy(load_strategy(Path(name)))
+        return load_strategy(Path(name))
     bot = create_bot(name)
-    if isinstance(bot, Sparbot):
-        return rival_of_strategy(load_strategy(bot.folder))
-    policy = bot.table_policy()
+    return load_strategy(bot.folder) if isinstance(bot, Sparbot) else None
+
+
+def _rival(name: str) -> Rival:
+    """The strategy of a bot or of a folder."""
+    from hardbot.bots.registry import create_bot
+    from hardbot.errors import StrategyError
+    from hardbot.solver.exploit import rival_of_policy, rival_of_strategy
+
+    saved = _saved(name)
+    if saved is not None:
+        return rival_of_strategy(saved)
+    policy = create_bot(name).table_policy()
     if policy is None:
         raise StrategyError(f"expected a bot that is a table, such as sparbot or always_call, got {name}")
     return rival_of_policy(policy)
+
+
+def _bucketed(name: str) -> Strategy:
+    """The strategy over buckets of a folder or of a bot; over the shipped ones if the bot ignores its cards."""
+    from hardbot.bots.registry import create_bot
+    from hardbot.bots.sparbot import default_folder
+    from hardbot.errors import StrategyError
+    from hardbot.solver.rivals import exact_habits
+    from hardbot.solver.strategy import load_strategy
+
+    saved = _saved(name)
+    if saved is not None:
+        return saved
+    policy = create_bot(name).table_policy()
+    if policy is None or len(policy.probabilities) != len(policy.offsets):
+        raise StrategyError(
+            f"expected a strategy over buckets or a bot that ignores its cards for --inside, got {name}"
+        )
+    return exact_habits(policy, load_strategy(default_folder()))
+
+
+def _print_inside(name: str, n_boards: int, seed: int, as_json: bool) -> None:
+    from hardbot.solver.abstraction import bucket_tables
+    from hardbot.solver.inside import learned_response
+
+    strategy = _bucketed(name)
+    tables = bucket_tables(strategy.abstraction)
+    with step_progress(not as_json) as progress:
+        found = learned_response(strategy, tables, n_boards, seed, progress)
+    if as_json:
+        print_json({"strategy": name, "seed": seed} | found.to_json())
+        return
+    rows = [
+        ["learned response, sb/hand", f"{found.value:+.4f} ± {1.96 * found.standard_error:.4f}"],
+        ["fresh boards it was paid on", f"{found.n_paid:,}"],
+        ["the better start for it", found.start],
+    ]
+    print_table(f"{name}: inside its buckets, learned from {n_boards:,} boards", ["", "value"], rows)
 
 
 def _print_exact(name: str, as_json: bool) -> None:

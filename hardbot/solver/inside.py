@@ -2,13 +2,16 @@
 
 With imperfect recall no exact best response inside the abstraction is known (the responder forgets), so one is learned:
 the solver's own iteration with the strategy held fixed for the other seat. Fixing is simple: regret matching turns the
-strategy's probabilities, put in the place of regrets, into themselves. The learned response is then paid on fresh
-boards, all hands at once, without learning on: its mean is an honest lower bound of what can be won inside.
-With buckets that never forget the bound becomes exact with the number of boards.
+strategy's probabilities, put in the place of regrets, into themselves. Near an equilibrium there is little to win and
+the noise of few boards is the danger, so a response that starts as the strategy itself, firmly, does better; a strategy
+far from it is better answered from nothing. Both are learned, the one that wins more on boards of its own is kept, and
+that one alone is paid on fresh boards, all hands at once, without learning on: an honest lower bound of what can be won
+inside. With buckets that never forget the bound becomes exact with the number of boards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,11 +23,14 @@ from hardbot.solver.abstraction import BucketTables
 from hardbot.solver.cfr import Board, Floats, Game, Scratch, deal_board, walk_preflop
 from hardbot.solver.iterations import Desk, new_board, new_game, new_scratch, set_board
 from hardbot.solver.lanes import Rows
+from hardbot.solver.rivals import respond
 from hardbot.solver.strategy import Strategy, probabilities
 
-LEARNING_THRESHOLD, PAYING_THRESHOLD = 25.0, 0.0
-# The response starts as the strategy itself, as firmly as the noise of n boards (about n^1.5 times this, by street).
-START_WEIGHT = (3_000.0, 1_000.0, 500.0, 100.0)
+Values = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]  # what, done, total
+# How a response may start: as the strategy itself (weights by street, see `respond`), or from nothing.
+STARTS = {"strategy": (3_000.0, 1_000.0, 500.0, 100.0), "nothing": (0.0, 0.0, 0.0, 0.0)}
+CHOOSING_SEED, PAYING_SEED = 1_000_003, 2_000_003  # added to the seed of the boards that are learned from
 PAIRS_A_BOARD = 1081 * 990
 
 
@@ -34,7 +40,9 @@ class LearnedResponse:
 
     value: float
     standard_error: float
-    n_boards: int  # learned from; a quarter as many more were paid on
+    n_boards: int  # learned from
+    n_paid: int  # fresh boards behind the value
+    start: str  # the better of STARTS
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -73,17 +81,7 @@ def root_value(seat: int, board: Board, scratch: Scratch) -> float:
 
 
 @njit
-def _learn(seat: int, n: int, game: Game, board: Board, desk: Desk, scratch: Scratch, tables: BucketTables) -> None:
-    for t in range(1, n + 1):
-        deal_board(game.random, desk.cards)
-        set_board(board, desk, tables)
-        walk_preflop(seat, float(t), game, board, scratch)
-
-
-@njit
-def _pay(
-    seat: int, game: Game, board: Board, desk: Desk, scratch: Scratch, tables: BucketTables, paid: NDArray[np.float64]
-) -> None:
+def _pay(seat: int, game: Game, board: Board, desk: Desk, scratch: Scratch, tables: BucketTables, paid: Values) -> None:
     for i in range(paid.shape[0]):
         deal_board(game.random, desk.cards)
         set_board(board, desk, tables)
@@ -91,30 +89,40 @@ def _pay(
         paid[i] += root_value(seat, board, scratch)
 
 
-def fixed_game(strategy: Strategy, seats: tuple[int, ...], seed: int, threshold: float) -> Game:
-    """A game in which these seats play the strategy for ever (as long as only the others learn)."""
-    game = new_game(strategy.abstraction.sizes, (0.0, threshold, threshold, threshold), seed)
-    streets = (game.preflop, game.flop, game.turn, game.river)
-    for street in range(4):
-        fixed = probabilities(strategy, street)
-        for seat in seats:
-            streets[street].regrets[:, seat] = fixed[:, seat]
+def fixed_game(seats: tuple[Strategy, Strategy], seed: int) -> Game:
+    """A game in which each seat plays its strategy for ever (as long as it does not learn), all lines walked."""
+    game = new_game(seats[0].abstraction.sizes, (0.0, 0.0, 0.0, 0.0), seed)
+    for street, table in enumerate((game.preflop, game.flop, game.turn, game.river)):
+        for seat in (0, 1):
+            table.regrets[:, seat] = probabilities(seats[seat], street)[:, seat]
     return game
 
 
-def learned_response(strategy: Strategy, tables: BucketTables, n_boards: int, seed: int = 1) -> LearnedResponse:
-    """Learn a response for either seat from n boards, then pay both on the same fresh boards."""
-    largest = max(strategy.abstraction.sizes)
+def board_values(own: Strategy, other: Strategy, tables: BucketTables, n_boards: int, seed: int) -> Values:
+    """What `own` wins from `other` on each of n boards (n,), sb a hand over all pairs of hands and both seats."""
+    largest = max(own.abstraction.sizes)
     board, desk = new_board(largest)
     scratch = new_scratch(largest)
-    paid = np.zeros(max(n_boards // 4, 2))
+    paid = np.zeros(n_boards)
     for seat in (0, 1):
-        game = fixed_game(strategy, (0, 1), seed, LEARNING_THRESHOLD)
-        for street, weight in zip((game.preflop, game.flop, game.turn, game.river), START_WEIGHT, strict=True):
-            street.regrets[:, seat] *= weight * n_boards**1.5
-        _learn(seat, n_boards, game, board, desk, scratch, tables)
-        game.random[0] = np.uint64(seed + 1_000_003)
-        game.thresholds[:] = PAYING_THRESHOLD
+        game = fixed_game((other, own) if seat else (own, other), seed)
         _pay(seat, game, board, desk, scratch, tables, paid)
-    paid /= 2.0
-    return LearnedResponse(float(paid.mean()), float(paid.std(ddof=1) / np.sqrt(len(paid))), n_boards)
+    return paid / 2.0
+
+
+def learned_response(
+    strategy: Strategy, tables: BucketTables, n_boards: int, seed: int = 1, progress: Progress | None = None
+) -> LearnedResponse:
+    """Learn a response of either start from n boards, choose one on n/8 others, and pay it on n/4 fresh ones."""
+    found = {
+        start: respond(strategy, strategy, tables, n_boards, seed, progress, weights)
+        for start, weights in STARTS.items()
+    }
+    n_choosing, n_paid = max(n_boards // 8, 2), max(n_boards // 4, 2)
+    won = {
+        start: float(board_values(response, strategy, tables, n_choosing, seed + CHOOSING_SEED).mean())
+        for start, response in found.items()
+    }
+    best = max(won, key=won.__getitem__)
+    paid = board_values(found[best], strategy, tables, n_paid, seed + PAYING_SEED)
+    return LearnedResponse(float(paid.mean()), float(paid.std(ddof=1) / np.sqrt(n_paid)), n_boards, n_paid, best)

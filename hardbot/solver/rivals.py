@@ -163,8 +163,13 @@ def respond(
     n_boards: int,
     seed: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
+    start: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
 ) -> Strategy:
-    """The best answer to `habits` that `n_boards` boards teach, for both seats."""
+    """The best answer to `habits` that `n_boards` boards teach, for both seats.
+
+    It starts from nothing or, with weights by street, as the base strategy, held as firmly as the noise of so many
+    boards (about n^1.5) times the weight.
+    """
     if habits.abstraction.sizes != base.abstraction.sizes or n_boards < 1:
         raise StrategyError(f"expected strategies over the same buckets and boards of 1 or more, got {n_boards}")
     sizes = habits.abstraction.sizes
@@ -176,6 +181,7 @@ def respond(
         streets = (game.preflop, game.flop, game.turn, game.river)
         for street, table in enumerate(streets):
             table.regrets[:, 1 - seat] = probabilities(habits, street)[:, 1 - seat]
+            table.regrets[:, seat] = start[street] * n_boards**1.5 * probabilities(base, street)[:, seat]
         done = 0
         while done < n_boards:
             n = min(500, n_boards - done)

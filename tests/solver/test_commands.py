@@ -7,8 +7,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from hardbot.bots import sparbot
 from hardbot.cli import app
 from hardbot.errors import StrategyError
+from hardbot.solver.strategy import save_strategy
 
 
 def run(*arguments):
@@ -38,10 +40,23 @@ def test_exploit_prints_value_and_error(tmp_path, monkeypatch):
     assert "best response, sb/hand" in run("exploit", "always_fold", "--flops", "4").stdout
 
 
+def test_exploit_inside_answers_a_folder_and_a_bot_without_cards(mixed_strategy, tmp_path, monkeypatch):
+    save_strategy(mixed_strategy, tmp_path)
+    monkeypatch.setattr(sparbot, "default_folder", lambda: tmp_path)
+    document = json.loads(run("exploit", str(tmp_path), "--inside", "8", "--seed", "3", "--json").stdout)
+    assert document["value"] > 2.0
+    assert document["standard_error"] > 0
+    assert (document["n_boards"], document["n_paid"], document["seed"]) == (8, 2, 3)
+    document = json.loads(run("exploit", "always_fold", "--inside", "8", "--json").stdout)
+    assert document["value"] == pytest.approx(0.75, abs=1e-4)
+    assert "learned response, sb/hand" in run("exploit", "always_fold", "--inside", "8").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("exploit", "rulebot"), "expected a bot that is a table"),
+        (("exploit", "rulebot", "--inside", "8"), "expected a strategy over buckets or a bot that ignores its cards"),
         (("exploit", "rulebot", "--exact"), "expected a bot that ignores its cards"),
         (("solve", "--buckets", "some", "--out", "nowhere"), "expected one number of buckets or three"),
     ],
