@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,8 +29,12 @@ Observe = Callable[[View, Betting, int], None]
 EndHand = Callable[[View, HandResult], None]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 class Stopwatch:
-    """An `act` that adds up its time."""
+    """An `act` that adds up its time, and that of the bot's other calls: what it learns is part of a decision's cost."""
 
     __slots__ = ("act", "n_decisions", "seconds")
 
@@ -46,6 +51,17 @@ class Stopwatch:
         self.n_decisions += 1
         return action
 
+    def around(self, call: Callable[P, R]) -> Callable[P, R]:
+        """The same call with its time kept."""
+
+        def timed(*args: P.args, **kwargs: P.kwargs) -> R:
+            start = time.perf_counter()
+            found = call(*args, **kwargs)
+            self.seconds += time.perf_counter() - start
+            return found
+
+        return timed
+
 
 @dataclass(slots=True)
 class Player:
@@ -61,16 +77,22 @@ class Player:
 
 
 def seat_player(bot: Bot, name: str, rng: np.random.Generator, *, timed: bool = False) -> Player:
-    """Take up a bot; `timed` puts a Stopwatch around its decisions."""
+    """Take up a bot; `timed` puts a Stopwatch around its calls."""
     cls = type(bot)
+    new_hand = bot.new_hand if cls.new_hand is not Bot.new_hand else None
+    observe = bot.observe if cls.observe is not Bot.observe else None
+    end_hand = bot.end_hand if cls.end_hand is not Bot.end_hand else None
+    if not timed:
+        return Player(bot, name, rng, bot.act, new_hand, observe, end_hand)
+    watch = Stopwatch(bot.act)
     return Player(
         bot,
         name,
         rng,
-        Stopwatch(bot.act) if timed else bot.act,
-        bot.new_hand if cls.new_hand is not Bot.new_hand else None,
-        bot.observe if cls.observe is not Bot.observe else None,
-        bot.end_hand if cls.end_hand is not Bot.end_hand else None,
+        watch,
+        watch.around(new_hand) if new_hand is not None else None,
+        watch.around(observe) if observe is not None else None,
+        watch.around(end_hand) if end_hand is not None else None,
     )
 
 
