@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class Stopwatch:
-    """An `act` that adds up its time, and that of the bot's other calls: what it learns is part of a decision's cost."""
+    """An `act` that adds up its time and that of the bot's other calls: learning is part of a decision's cost."""
 
     __slots__ = ("act", "n_decisions", "seconds")
 

@@ -48,6 +48,9 @@ class Bot(ABC):
     def end_hand(self, view: View, result: HandResult) -> None:
         """The hand is over; `result` has what was shown and what everybody won."""
 
+    def prepare(self) -> None:
+        """Load what the first hands would wait for; called before a live match, never needed."""
+
     def table_policy(self) -> TablePolicy | None:
         """The whole behaviour as a table for compiled matches, if the bot is of that kind."""
         return None

@@ -7,12 +7,13 @@ model expects the opponent to do next, to a rule-based expert (expert.py), which
 own range, as the opponent sees it, is tracked beside it. Heads-up only.
 
 Choosers: `expert` is the paper's; `portfolio` plays, of a set of strategies solved beforehand against players of the
-corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far; against
-a stranger the expert may be worth most (portfolio.py). At a table with other rules than the competition's the expert
-decides.
+corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far; the
+answer to a stranger is learned while the match goes on (portfolio.py). At a table with other rules than the
+competition's the expert decides.
 
 Options: `model` (a folder; default the current or shipped one), `chooser`, `adjust=no` (no opponent term), `portfolio`
-(a folder), `unseen` (rivals left out of it, joined by +), `memory` (a file: what the expert knows of opponents).
+(a folder), `unseen` (rivals left out of it, joined by +), `study` (times the usual work on the answer to a stranger,
+which is some milliseconds a decision), `memory` (a file: what the expert knows of opponents).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from hardbot.model.opponent import OpponentModel, load_memory, save_memory
 from hardbot.model.tracker import HandTracker
 
 CHOOSERS = ("portfolio", "expert")
+MOST_STUDY = 100.0
 FIGURES = (
     *("hs", "ppot", "npot", "ehs", "p_win", "p_win_called", "p_fold", "p_reraise", "p_bet_if_checked"),
     *("pot_odds", "showdown_odds", "pot_sb", "to_call_sb"),
@@ -90,15 +92,19 @@ class HardBot(Bot):
         adjust: bool = True,
         portfolio: str = "",
         unseen: str = "",
+        study: float = 1.0,
         memory: str = "",
     ) -> None:
         if chooser not in CHOOSERS:
             raise BotError(f"expected chooser={'|'.join(CHOOSERS)} of hardbot, got {chooser!r}")
+        if not 0.0 < study <= MOST_STUDY:
+            raise BotError(f"expected study of more than 0 and at most {MOST_STUDY:g} of hardbot, got {study:g}")
         self.model_path = model
         self.chooser = chooser
         self.adjust = adjust
         self.portfolio_path = Path(portfolio) if portfolio else default_portfolio()
         self.unseen = tuple(filter(None, unseen.split("+")))
+        self.study = study
         self.keeps_reasons = False  # figures of portfolio decisions cost a millisecond: only where somebody looks
         self.opponents: dict[str, OpponentModel] = {}
         self.watches: dict[str, Watch] = {}
@@ -117,6 +123,11 @@ class HardBot(Bot):
     def model(self) -> ActionModel:
         """The corpus model."""
         return shared_model(self.model_path)
+
+    def prepare(self) -> None:
+        """Load the portfolio, and let a stranger be drawn and answered once."""
+        if self.chooser == "portfolio":
+            load_portfolio(self.portfolio_path).new_stranger().rehearse()
 
     def new_hand(self, view: View) -> None:
         """Start with every possible hand equally likely, and choose an answer."""
@@ -143,7 +154,7 @@ class HardBot(Bot):
     def _watch_of(self, name: str) -> Watch:
         if name not in self.watches:
             portfolio = load_portfolio(self.portfolio_path)
-            self.watches[name] = Watch(portfolio.without(self.unseen) if self.unseen else portfolio)
+            self.watches[name] = Watch(portfolio.without(self.unseen) if self.unseen else portfolio, self.study)
         return self.watches[name]
 
     def observe(self, view: View, before: Betting, action: int) -> None:

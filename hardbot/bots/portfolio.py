@@ -8,13 +8,14 @@ the table each hand of the opponent is explained by every rival,
 
 with the one term of the shown hand at a showdown, and Bayes' rule keeps a probability for every rival; evidence fades,
 so that a change of style is noticed. An answer's worth is its value against each rival (the portfolio's table),
-averaged over those probabilities, and corrected by what it has really won so far from this opponent: the mean of a
+averaged over those probabilities, and lowered if it has really won less so far from this opponent: the mean of a
 normal prior around that value and of the hands played (sd of a hand: 5 sb). The best one plays the next hand.
 
-An opponent may be none of them. The *stranger* stands for that: a rival without cards whose frequencies are learned
-as the match goes (this street's actions as context, the equilibrium's mean as four pseudo-observations). It explains
-any steady player well before long, and somebody whose habits are known better than it does only if the cards bear them
-out. A stranger is met by the expert, who models this very opponent, or by the equilibrium, whichever wins more.
+An opponent may be none of them. The *stranger* stands for that (stranger.py): his frequencies are learned within a few
+hands, a portrait of him within a few dozen, and the portrait must explain him better than a known player by a handicap
+a hand, since one who is known is explained well enough by both. The answer to the portrait is learned at the table. It
+is played while the portrait foretells him clearly better than bare frequencies; else, he changes too fast, and
+the equilibrium plays.
 
 Choosing among precomputed answers by how well they explain the opponent follows Bard, Johanson, Burch and Bowling,
 "Online Implicit Agent Modelling" (AAMAS 2013).
@@ -50,13 +51,13 @@ from hardbot.solver.abstraction import (
     tables_are_cached,
 )
 from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
+from hardbot.solver.portrait import LEAST, Easel
 from hardbot.solver.responder import Workshop
 from hardbot.solver.strategy import load_strategy, triples
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 FADING = 0.999  # of the evidence, a hand
-LEAST = 1e-3  # least likelihood of a rival's action: a model is never surer than that
 SD_HAND = 5.0  # sb
 SD_KNOWN, SD_STRANGER = 0.1, 0.3  # sb a hand: how far an answer's worth may be from the table's value
 SD_SAFE, SD_LEARNED = 0.03, 0.25  # the same of the equilibrium, and of the answer learned at the table
@@ -162,12 +163,13 @@ class Portfolio:
         for share, rows in zip(p.astype(np.float32), self.habits, strict=True):
             if share > LEAST:
                 found += share * rows
-        return found / found.sum(axis=1, keepdims=True)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
 
-    def new_stranger(self) -> Stranger:
-        """Nobody yet."""
-        p = self.resembling / self.resembling.sum()
-        return Stranger(self.buckets.abstraction, self.habits[0], self.mixture(p), lambda: _workshop(self.buckets))
+    def new_stranger(self, study: float = 1.0) -> Stranger:
+        """Nobody yet; `study` is how many times the usual boards the answer to him is learned from."""
+        sketch = self.mixture(self.resembling / self.resembling.sum())
+        return Stranger(_easel(self.buckets), self.habits[0], sketch, lambda: _workshop(self.buckets), study)
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
@@ -204,15 +206,21 @@ def load_portfolio(folder: Path) -> Portfolio:
         if any(part.abstraction.sizes != base.abstraction.sizes for part in (habits, answer)):
             raise StrategyError(f"expected the buckets of {names[0]} in {folder / name}, got others")
         rivals.append(Rival(name, triples(habits)[1], triples(answer)[1]))
-    habits = np.stack([rival.habits for rival in rivals])
-    looks = np.array([_looks_at_cards(offsets, rows) for rows in habits], dtype=np.float64)
-    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), habits, looks)
+    all_habits = np.stack([rival.habits for rival in rivals])
+    looks = np.array([_looks_at_cards(offsets, part) for part in all_habits], dtype=np.float64)
+    looks[0] = 1.0  # the equilibrium
+    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, looks)
 
 
 def _looks_at_cards(offsets: NDArray[np.int64], rows: Rows) -> bool:
     """Whether the first decision of a hand depends on the bucket."""
     first = rows[: offsets[1]]
     return bool((first != first[0]).any())
+
+
+@lru_cache(maxsize=2)
+def _easel(buckets: Buckets) -> Easel:
+    return Easel(buckets.abstraction)
 
 
 @lru_cache(maxsize=2)
@@ -242,11 +250,11 @@ def _explain(
 class Watch:
     """What is known of one opponent: evidence for every rival, and what every answer has won.
 
-    Rivals are those of the portfolio and, last, the stranger; answers those of the portfolio and, last, the one learned at
-    the table.
+    Rivals are those of the portfolio and, last, the stranger; answers those of the portfolio and, last, the one learned
+    at the table.
     """
 
-    def __init__(self, portfolio: Portfolio) -> None:
+    def __init__(self, portfolio: Portfolio, study: float = 1.0) -> None:
         self.portfolio = portfolio
         n = len(portfolio.rivals)
         self.learned = n  # number of the learned answer among the answers, of the stranger among the rivals
@@ -255,7 +263,7 @@ class Watch:
         self.won_sb = np.zeros(n + 1)
         self.prior = np.full(n + 1, (1.0 - P_STRANGER) / n)
         self.prior[n] = P_STRANGER
-        self.stranger = portfolio.new_stranger()
+        self.stranger = portfolio.new_stranger(study)
 
     @property
     def values(self) -> Floats:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hardbot.game.betting import Betting
-from hardbot.solver.abstraction import Abstraction
-from hardbot.solver.portrait import LEAST, Portrait, PortraitSettings
+from hardbot.game.betting import Betting, first_betting
+from hardbot.game.cards import N_HOLES
+from hardbot.game.rules import CALL, HEADS_UP
+from hardbot.solver.portrait import LEAST, Easel, Portrait
 from hardbot.solver.responder import Responder, Workshop
 
 FIRST_DRAWING = 5  # hands
@@ -31,11 +32,11 @@ Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-def boards_after(n_hands: int) -> int:
+def boards_after(n_hands: int) -> float:
     """Boards for each seat after a hand: more while little is known."""
     if n_hands < 100:
-        return 2
-    return 1 if n_hands < 300 else n_hands % 2
+        return 2.0
+    return 1.0 if n_hands < 300 else 0.5
 
 
 class Frequencies:
@@ -62,11 +63,10 @@ class Stranger:
     """What was learned of one opponent in this match."""
 
     def __init__(
-        self, abstraction: Abstraction, equilibrium: Rows, sketch: Rows, make_workshop: Callable[[], Workshop],
-        settings: PortraitSettings | None = None,
-    ) -> None:  # fmt: skip
+        self, easel: Easel, equilibrium: Rows, sketch: Rows, make_workshop: Callable[[], Workshop], study: float = 1.0
+    ) -> None:
         self.equilibrium = equilibrium
-        self.portrait = Portrait(abstraction, sketch, settings)
+        self.portrait = Portrait(easel, sketch)
         self.frequencies = Frequencies(self.portrait.layout.offsets, equilibrium)
         self._nats = USUAL_NATS  # an action, by the portrait, of late
         self._evidence = np.zeros(2)  # log-likelihoods of frequencies and portrait
@@ -74,6 +74,8 @@ class Stranger:
         self.seed: int | None = None  # of the boards to learn from; without it nothing is learned
         self.n_hands = 0
         self._make_workshop = make_workshop
+        self._study = study
+        self._boards = 0.0  # due but not walked yet, of either seat
         self._next = FIRST_DRAWING
 
     @property
@@ -135,10 +137,22 @@ class Stranger:
     def improve(self) -> None:
         """A few boards for the answer."""
         if self.responder is not None:
+            self._boards += self._study * boards_after(self.n_hands)
             for seat in (0, 1):
-                self.responder.learn(seat, boards_after(self.n_hands))
+                self.responder.learn(seat, int(self._boards))
+            self._boards -= int(self._boards)
 
     def triple(self, point: int, bucket: int) -> tuple[float, float, float]:
         """What the learned answer does."""
         assert self.responder is not None
         return self.responder.triple(point, bucket)
+
+    def rehearse(self) -> None:
+        """Go through everything once, so that machine code and tables are there when a match needs them."""
+        self.seed = 0
+        first = first_betting(HEADS_UP)
+        self.explain([(first, CALL)], -1.0)
+        self.see([first.index], [CALL], {0: np.zeros(N_HOLES, dtype=np.int64)}, 0, -1)
+        self.draw(self.equilibrium)
+        self.improve()
+        self.triple(first.index, 0)

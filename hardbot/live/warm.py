@@ -18,6 +18,7 @@ from hardbot.game.rules import CALL, ring
 def warm_up(spec: BotSpec) -> None:
     """Let a fresh bot think through one hand to the river."""
     bot = make_bot(spec)
+    bot.prepare()
     rules = ring(bot.table_sizes.start)
     hand = Hand(rules, deal_block(rules.n_seats, 1, 0, 0).deal(0))
     seat, rng = 0, np.random.default_rng(0)

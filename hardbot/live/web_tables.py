@@ -349,6 +349,9 @@ def rehearse(spec: str) -> None:
     kept = [f"{key}={value}" for key, value in options.items() if key != "memory"]
     session = TableSession([f"{name}:{','.join(kept)}" if kept else name], seed=0)
     _ask_for_reasons(session)
+    for player in session.players:
+        if player.bot is not None:
+            player.bot.prepare()
     for number in range(N_REHEARSED):
         session.start_hand()
         while not session.is_between_hands:

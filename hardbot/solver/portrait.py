@@ -5,15 +5,16 @@ players it may resemble) and is corrected where the opponent is seen to differ, 
 to the decision point itself (model/context.py). With C the opponent's actions counted in a context and M what the
 portrait so far expected of the same decisions,
 
-    r(a | bucket) = (C + tau p) / (M + tau p),   p = M / sum_a M,      P_new(a | bucket, point) ~ P(a | bucket, point) r(a | bucket)
+    r(a | bucket) = (C + tau p) / (M + tau p),   p = M / sum_a M,
+    P_new(a | bucket, point) ~ P(a | bucket, point) r(a | bucket)
 
 which is the paper's opponent term, P(a | b, opponent) ~ P(a | b, corpus) P(a | opponent) / P(a | corpus), taken once a
 level instead of once. Without observations every r is 1 and the portrait is the sketch; tau is how many observations
 weigh as much as what is believed already. The first two levels do not look at cards: how often somebody folds and
 raises is known long before with which hands. Counts of a bucket are pooled with those of its neighbours (a kernel).
 
-Hands that were not shown are spread over all that the opponent may have held, in proportion to how well each explains its
-actions by the portrait so far (expectation maximisation; Dempster, Laird and Rubin 1977). Older hands count less.
+Hands that were not shown are spread over all that the opponent may have held, in proportion to how well each explains
+its actions by the portrait so far (expectation maximisation; Dempster, Laird and Rubin 1977). Older hands count less.
 """
 
 from __future__ import annotations
@@ -80,8 +81,7 @@ def layout_of(sizes: tuple[int, int, int, int]) -> Layout:
     contexts = [street_contexts(street) for street in range(N_STREETS)]
     legal = np.concatenate([part.legal[: part.n_nodes] for part in contexts])
     levels = [
-        np.concatenate([part.level[level][: part.n_nodes] for part in contexts]).astype(np.int64)
-        for level in (3, 2, 1)
+        np.concatenate([part.level[level][: part.n_nodes] for part in contexts]).astype(np.int64) for level in (3, 2, 1)
     ]
     n_contexts = np.array([[part.sizes[level] for level in (3, 2, 1)] for part in contexts], dtype=np.int64)
     return Layout(
@@ -114,7 +114,9 @@ class HandLog:
             np.zeros((0, N_STREETS, N_HOLES), dtype=np.int16),
             np.zeros((0, MAX_STEPS), dtype=np.int64),
             np.zeros((0, MAX_STEPS), dtype=np.int64),
-            *(np.zeros(0, dtype=np.int64) for _ in range(3)),
+            np.zeros(0, dtype=np.int64),
+            np.zeros(0, dtype=np.int64),
+            np.zeros(0, dtype=np.int64),
         )
 
     def _grow(self) -> None:
@@ -231,27 +233,37 @@ def _renormalised(p: Floats) -> Floats:
     return found
 
 
+class Easel:
+    """What all portraits over the same buckets share."""
+
+    def __init__(self, abstraction: Abstraction, settings: PortraitSettings | None = None) -> None:
+        self.settings = settings or PortraitSettings()
+        self.layout = layout_of(abstraction.sizes)
+        width = self.settings.width
+        self.kernels = tuple(bucket_kernel(abstraction, street, width) for street in range(N_STREETS))
+        self.streets = betting_tree(HEADS_UP).street.astype(np.int64)
+        legal = self.layout.legal
+        floor = self.settings.floor * legal / legal.sum(axis=1, keepdims=True)
+        self._floor = np.repeat(floor.astype(np.float32), np.diff(self.layout.offsets), axis=0)
+
+    def with_floor(self, sketch: Rows) -> Rows:
+        """A sketch in which no legal action is impossible."""
+        found: Rows = np.float32(1.0 - self.settings.floor) * sketch + self._floor
+        return found
+
+
 class Portrait:
     """Habits of one opponent, improved by `draw` from the hands seen so far."""
 
-    def __init__(self, abstraction: Abstraction, sketch: Rows, settings: PortraitSettings | None = None) -> None:
-        self.settings = settings or PortraitSettings()
-        self.layout = layout_of(abstraction.sizes)
+    def __init__(self, easel: Easel, sketch: Rows) -> None:
+        self.easel = easel
+        self.settings = easel.settings
+        self.layout = easel.layout
         self.log = HandLog.empty()
-        self.kernels = _kernels(abstraction, self.settings.width)
-        self._streets = betting_tree(HEADS_UP).street.astype(np.int64)
-        self.habits = self._with_floor(sketch)
-
-    def _with_floor(self, sketch: Rows) -> Rows:
-        legal = self.layout.legal
-        uniform = (legal / legal.sum(axis=1, keepdims=True)).astype(np.float32)
-        repeated = np.repeat(uniform, np.diff(self.layout.offsets), axis=0)
-        share = np.float32(self.settings.floor)
-        found: Rows = (np.float32(1.0) - share) * sketch + share * repeated
-        return found
+        self.habits = easel.with_floor(sketch)
 
     def see(
-        self, points: Sequence[int], actions: Sequence[int], buckets: dict[int, Ints], dead: int, shown: int
+        self, points: Sequence[int], actions: Sequence[int] | Ints, buckets: dict[int, Ints], dead: int, shown: int
     ) -> None:
         """Remember the opponent's decisions of a hand."""
         self.log.add(np.array(points, dtype=np.int64), np.array(actions, dtype=np.int64), buckets, dead, shown)
@@ -260,7 +272,7 @@ class Portrait:
         """Decisions seen (rows, 3); hidden hands are judged by the habits so far."""
         log, counts = self.log, np.zeros_like(self.habits)
         _spread_hands(
-            self.habits, self.layout.offsets, self._streets, log.buckets, log.points, log.actions, log.n_steps,
+            self.habits, self.layout.offsets, self.easel.streets, log.buckets, log.points, log.actions, log.n_steps,
             log.dead, log.shown, log.weights(self.settings.decay), _HOLE_BITS, counts,
         )  # fmt: skip
         return counts
@@ -268,7 +280,7 @@ class Portrait:
     def draw(self, sketch: Rows) -> None:
         """Habits anew from a sketch and all hands in memory."""
         layout, counts = self.layout, self.count_hands()
-        sketch = self._with_floor(sketch)
+        sketch = self.easel.with_floor(sketch)
         seen = self._seen_points()[0]
         style = self._style(sketch, counts, seen)
         for street in range(N_STREETS):
@@ -280,8 +292,9 @@ class Portrait:
         log, weights = self.log, self.log.weights(self.settings.decay)
         seen = np.arange(MAX_STEPS) < log.n_steps[: len(weights), None]
         times = np.broadcast_to(weights[:, None], seen.shape)[seen]
-        n = np.bincount(log.points[: len(weights)][seen], weights=times, minlength=len(self.layout.legal))
-        return np.flatnonzero(n), n
+        n: Floats = np.zeros(len(self.layout.legal))
+        np.add.at(n, log.points[: len(weights)][seen], times)
+        return np.flatnonzero(n).astype(np.int64), n
 
     def cautious(self, otherwise: Rows, surprise: float = 1.0) -> Rows:
         """The portrait as far as it is borne out: where a context was seldom seen, other habits take its place.
@@ -296,7 +309,9 @@ class Portrait:
         settings, trust = self.settings, np.zeros(len(self.layout.legal))
         for street in range(N_STREETS):
             here = slice(layout.first[street], layout.first[street + 1])
-            same, alike = (np.bincount(level[here], weights=n_points[here])[level[here]] for level in layout.levels[:0:-1])
+            same, alike = (
+                np.bincount(level[here], weights=n_points[here])[level[here]] for level in layout.levels[:0:-1]
+            )
             n = same + settings.likeness * alike
             trust[here] = n / (n + max(settings.tau_trust * surprise, LEAST))
         share = np.repeat(trust, np.diff(layout.offsets)).astype(np.float32)[:, None]
@@ -334,27 +349,18 @@ class Portrait:
         )  # fmt: skip
         blind = style[layout.styles[first:last]] * level[layout.levels[0][first:last]]
         p = _renormalised(p * level[ids][:, None, :])
-        pooled = np.einsum("bc,nca->nba", self.kernels[street], counts, optimize=True)
+        pooled = np.einsum("bc,nca->nba", self.easel.kernels[street], counts, optimize=True)
         tables = []
         for ids_of_all, n, tau in zip(layout.levels, n_contexts, settings.taus[:3], strict=True):
             ids = ids_of_all[seen]
             expected = pooled.sum(axis=2, keepdims=True) * p
             tables.append(_ratio(_by_context(pooled, ids, n), _by_context(expected, ids, n), tau))
             p = _renormalised(p * tables[-1][ids])
-        _correct(sketch, first, last, k, int(layout.offsets[first]), blind, *tables, *layout.levels, self.habits)
+        _correct(
+            sketch, first, last, k, int(layout.offsets[first]), blind, tables[0], tables[1], tables[2],
+            layout.levels[0], layout.levels[1], layout.levels[2], self.habits,
+        )  # fmt: skip
         if len(seen):
             expected = pooled.sum(axis=2, keepdims=True) * p
             p = _renormalised(p * _ratio(pooled, expected, settings.taus[3]))
             self.habits[layout.offsets[seen][:, None] + np.arange(k)] = p
-
-
-_KERNELS: dict[tuple[int, float], tuple[Floats, Floats, Floats, Floats]] = {}
-
-
-def _kernels(abstraction: Abstraction, width: float) -> tuple[Floats, Floats, Floats, Floats]:
-    key = (id(abstraction), width)
-    found = _KERNELS.get(key)
-    if found is None:
-        parts = [bucket_kernel(abstraction, street, width) for street in range(N_STREETS)]
-        found = _KERNELS[key] = (parts[0], parts[1], parts[2], parts[3])
-    return found

@@ -15,7 +15,7 @@ from hardbot.errors import StrategyError
 from hardbot.game.betting import parse_betting
 from hardbot.game.cards import parse_board, parse_hole
 from hardbot.game.notation import parse_match_state
-from hardbot.game.rules import CALL, HEADS_UP, RAISE
+from hardbot.game.rules import CALL, FOLD, HEADS_UP, RAISE
 from hardbot.model.context import street_contexts
 from hardbot.solver.abstraction import bucket_tables, make_abstraction
 from hardbot.solver.rivals import bucket_kernel, empty_counts, exact_habits, fit_habits, respond
@@ -108,16 +108,40 @@ def test_opponent_is_recognised_by_its_actions(folder):
     assert watch.portfolio.rivals[watch.choose()].name == "always_call"
 
 
-def test_somebody_who_plays_like_no_rival_is_a_stranger_for_the_expert(folder):
-    watch = Watch(load_portfolio(folder))
+def fold_every_other_river(watch: Watch, n: int) -> None:
+    """Neither always_call nor always_raise nor the dice."""
     board = parse_board("Jh4c3h9d2s")
     texts = ("", "cc/r", "cc/rc/r", "cc/rc/rc/r")
-    for number in range(60):  # folds the river every other hand: neither always_call nor always_raise nor the dice
+    for number in range(n):
         steps = [(parse_betting(HEADS_UP, text), CALL) for text in texts[:3]]
-        steps.append((parse_betting(HEADS_UP, texts[3]), (0, CALL)[number % 2]))
+        steps.append((parse_betting(HEADS_UP, texts[3]), (FOLD, CALL)[number % 2]))
         watch.learn(steps, parse_hole("AhKd"), board, None)
+
+
+def test_somebody_who_plays_like_no_rival_is_a_stranger_with_an_answer_of_his_own(folder):
+    watch = Watch(load_portfolio(folder))
+    watch.stranger.seed = 1
+    fold_every_other_river(watch, 60)
     assert watch.summary()[0][0] == "stranger"
-    assert watch.worths[watch.expert] > watch.worths[0]
+    assert watch.stranger.is_ready
+    assert watch.name_of(watch.learned) == "learned answer"
+    assert sum(watch.triple(watch.learned, parse_betting(HEADS_UP, ""), parse_hole("AhKd"), ())) == pytest.approx(1.0)
+
+
+def test_without_a_seed_nothing_is_learned_at_the_table(folder):
+    watch = Watch(load_portfolio(folder))
+    fold_every_other_river(watch, 20)
+    assert watch.stranger.responder is None
+    assert watch.worths[watch.learned] == -np.inf
+    assert watch.choose() != watch.learned
+
+
+def test_good_luck_makes_no_answer_better(folder):
+    watch = Watch(load_portfolio(folder))
+    before = watch.worths
+    for _ in range(50):
+        watch.settle(1, 10.0)
+    assert watch.worths == pytest.approx(before)
 
 
 def test_adaptive_rival_is_met_with_the_equilibrium(base, tmp_path):

@@ -12,7 +12,7 @@ from hardbot.game.rules import CALL, FOLD, HEADS_UP, RAISE
 from hardbot.game.tree import betting_tree
 from hardbot.solver import portrait as module
 from hardbot.solver.abstraction import make_abstraction
-from hardbot.solver.portrait import LEAST, HandLog, Portrait, PortraitSettings, layout_of
+from hardbot.solver.portrait import LEAST, Easel, HandLog, Portrait, PortraitSettings, layout_of
 
 BOARD = parse_board("Jh4c3h9d2s")
 LINE = ("", "cc/r", "cc/rc/r", "cc/rc/rc/r")  # the button's decisions when it limps and is bet into on every street
@@ -47,7 +47,7 @@ def test_without_hands_the_portrait_is_the_sketch(abstraction, uniform):
     rng = np.random.default_rng(1)
     sketch = uniform * rng.uniform(0.5, 2.0, size=uniform.shape).astype(np.float32)
     sketch /= sketch.sum(axis=1, keepdims=True)
-    portrait = Portrait(abstraction, sketch, PortraitSettings(floor=0.0))
+    portrait = Portrait(Easel(abstraction, PortraitSettings(floor=0.0)), sketch)
     portrait.draw(sketch)
     assert portrait.habits == pytest.approx(sketch, abs=1e-6)
     assert portrait.cautious(uniform) == pytest.approx(uniform)
@@ -63,7 +63,7 @@ def test_rows_lie_where_strategies_have_them(abstraction):
 def test_hidden_hands_are_spread_as_a_plain_loop_does(abstraction, uniform):
     rng = np.random.default_rng(2)
     habits = rng.dirichlet(np.ones(3), size=len(uniform)).astype(np.float32)
-    portrait = Portrait(abstraction, uniform, PortraitSettings(decay=0.5))
+    portrait = Portrait(Easel(abstraction, PortraitSettings(decay=0.5)), uniform)
     portrait.habits = habits
     points, hands = points_of(*LINE), []
     for shown in (-1, 77):
@@ -86,7 +86,7 @@ def test_hidden_hands_are_spread_as_a_plain_loop_does(abstraction, uniform):
 
 def test_frequencies_are_learned_before_cards_and_at_points_never_seen(abstraction, uniform):
     rng = np.random.default_rng(3)
-    portrait = Portrait(abstraction, uniform)
+    portrait = Portrait(Easel(abstraction), uniform)
     for _ in range(30):  # calls every bet
         portrait.see(points_of(*LINE), [CALL] * 4, buckets_by_street(abstraction, rng), dead_cards(*BOARD), -1)
     portrait.draw(uniform)
@@ -98,7 +98,7 @@ def test_frequencies_are_learned_before_cards_and_at_points_never_seen(abstracti
 
 def test_habits_follow_a_player_who_plays_by_strength(abstraction, uniform):
     rng = np.random.default_rng(4)
-    portrait = Portrait(abstraction, uniform)
+    portrait = Portrait(Easel(abstraction), uniform)
     point = points_of("cc/cc/cc/r")
     for number in range(200):  # river: the lower half of the buckets folds, the upper half raises
         bucket = number % 20
@@ -114,7 +114,7 @@ def test_habits_follow_a_player_who_plays_by_strength(abstraction, uniform):
 
 def test_trust_grows_with_the_observations_of_a_context(abstraction, uniform):
     rng = np.random.default_rng(5)
-    portrait = Portrait(abstraction, uniform, PortraitSettings(tau_trust=20.0, decay=1.0))
+    portrait = Portrait(Easel(abstraction, PortraitSettings(tau_trust=20.0, likeness=0.0, decay=1.0)), uniform)
     shares = []
     for _ in range(2):
         for _ in range(20):
@@ -125,6 +125,8 @@ def test_trust_grows_with_the_observations_of_a_context(abstraction, uniform):
     assert shares == pytest.approx([20 / 40, 40 / 60], abs=1e-3)
     never = portrait.layout.offsets[points_of("cc/r")[0]]
     assert cautious[never] == pytest.approx(uniform[never])
+    sure = portrait.cautious(uniform, surprise=0.0)  # somebody who never surprises is trusted at once
+    assert sure[0] == pytest.approx(portrait.habits[0], abs=1e-3)
 
 
 def test_newest_hands_are_kept_and_count_most(monkeypatch):
