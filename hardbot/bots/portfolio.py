@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hardbot.bots.stranger import Stranger
+from hardbot.bots.stranger import Stranger, Studio
 from hardbot.errors import StrategyError
 from hardbot.game.betting import Betting
 from hardbot.game.cards import N_HOLES, compatible_holes, hole_index
@@ -51,8 +51,7 @@ from hardbot.solver.abstraction import (
     tables_are_cached,
 )
 from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
-from hardbot.solver.portrait import LEAST, Easel
-from hardbot.solver.responder import Workshop
+from hardbot.solver.portrait import LEAST, add_rows
 from hardbot.solver.strategy import load_strategy, triples
 
 SCHEMA = 1
@@ -143,6 +142,7 @@ class Portfolio:
     offsets: NDArray[np.int64]
     buckets: Buckets
     habits: Rows = field(repr=False)  # (rivals, rows, 3)
+    studio: Studio
     resembling: Floats  # (rivals,) 1 for those a stranger may resemble, 0 for those who look at no cards
 
     def without(self, names: Sequence[str]) -> Portfolio:
@@ -154,22 +154,23 @@ class Portfolio:
             self.offsets,
             self.buckets,
             self.habits[kept],
+            self.studio,
             self.resembling[kept],
         )
 
     def mixture(self, p: Floats) -> Rows:
         """Habits (rows, 3) of somebody who is each rival with these probabilities."""
         found: Rows = np.zeros_like(self.habits[0])
-        for share, rows in zip(p.astype(np.float32), self.habits, strict=True):
-            if share > LEAST:
-                found += share * rows
-        found /= found.sum(axis=1, keepdims=True)
+        kept = np.where(p > LEAST, p, 0.0)
+        for share, rows in zip((kept / kept.sum()).tolist(), self.habits, strict=True):
+            if share > 0.0:
+                add_rows(rows, share, found)
         return found
 
     def new_stranger(self, study: float = 1.0) -> Stranger:
         """Nobody yet; `study` is how many times the usual boards the answer to him is learned from."""
         sketch = self.mixture(self.resembling / self.resembling.sum())
-        return Stranger(_easel(self.buckets), self.habits[0], sketch, lambda: _workshop(self.buckets), study)
+        return Stranger(self.studio, sketch, study)
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
@@ -209,23 +210,14 @@ def load_portfolio(folder: Path) -> Portfolio:
     all_habits = np.stack([rival.habits for rival in rivals])
     looks = np.array([_looks_at_cards(offsets, part) for part in all_habits], dtype=np.float64)
     looks[0] = 1.0  # the equilibrium
-    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, looks)
+    studio = Studio(base.abstraction, all_habits[0])
+    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, studio, looks)
 
 
 def _looks_at_cards(offsets: NDArray[np.int64], rows: Rows) -> bool:
     """Whether the first decision of a hand depends on the bucket."""
     first = rows[: offsets[1]]
     return bool((first != first[0]).any())
-
-
-@lru_cache(maxsize=2)
-def _easel(buckets: Buckets) -> Easel:
-    return Easel(buckets.abstraction)
-
-
-@lru_cache(maxsize=2)
-def _workshop(buckets: Buckets) -> Workshop:
-    return Workshop(buckets.abstraction.sizes, bucket_tables(buckets.abstraction))
 
 
 @njit

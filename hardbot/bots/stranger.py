@@ -7,7 +7,8 @@ the portrait as far as it is borne out by observations. Work is spread over the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from hardbot.game.betting import Betting, first_betting
 from hardbot.game.cards import N_HOLES
 from hardbot.game.rules import CALL, HEADS_UP
+from hardbot.solver.abstraction import Abstraction, bucket_tables
 from hardbot.solver.portrait import LEAST, Easel, Portrait
 from hardbot.solver.responder import Responder, Workshop
 
@@ -59,21 +61,37 @@ class Frequencies:
         return found
 
 
+class Studio:
+    """What all strangers share who are met with one equilibrium (rows, 3); its parts are made when first needed."""
+
+    def __init__(self, abstraction: Abstraction, equilibrium: Rows) -> None:
+        self.abstraction = abstraction
+        self.equilibrium = equilibrium
+
+    @cached_property
+    def easel(self) -> Easel:
+        """For portraits."""
+        return Easel(self.abstraction)
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """For answers."""
+        return Workshop(self.abstraction.sizes, bucket_tables(self.abstraction), self.equilibrium)
+
+
 class Stranger:
     """What was learned of one opponent in this match."""
 
-    def __init__(
-        self, easel: Easel, equilibrium: Rows, sketch: Rows, make_workshop: Callable[[], Workshop], study: float = 1.0
-    ) -> None:
-        self.equilibrium = equilibrium
-        self.portrait = Portrait(easel, sketch)
-        self.frequencies = Frequencies(self.portrait.layout.offsets, equilibrium)
+    def __init__(self, studio: Studio, sketch: Rows, study: float = 1.0) -> None:
+        self.studio = studio
+        self.equilibrium = studio.equilibrium
+        self.portrait = Portrait(studio.easel, sketch)
+        self.frequencies = Frequencies(self.portrait.layout.offsets, studio.equilibrium)
         self._nats = USUAL_NATS  # an action, by the portrait, of late
         self._evidence = np.zeros(2)  # log-likelihoods of frequencies and portrait
         self.responder: Responder | None = None  # there is one from the first drawing on
         self.seed: int | None = None  # of the boards to learn from; without it nothing is learned
         self.n_hands = 0
-        self._make_workshop = make_workshop
         self._study = study
         self._boards = 0.0  # due but not walked yet, of either seat
         self._next = FIRST_DRAWING
@@ -129,7 +147,7 @@ class Stranger:
         """Draw the portrait from a sketch and face it; where it is not borne out, the equilibrium."""
         assert self.seed is not None
         if self.responder is None:
-            self.responder = Responder(self.equilibrium, self._make_workshop(), self.seed)
+            self.responder = Responder(self.studio.workshop, self.seed)
         self.portrait.draw(sketch)
         self.responder.face(self.portrait.cautious(self.equilibrium, self.surprise))
         self._next = self.n_hands + min(max(int((GROWTH - 1.0) * self.n_hands), FIRST_DRAWING), LONGEST)

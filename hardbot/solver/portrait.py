@@ -214,12 +214,36 @@ def _correct(
                 found[row, a] /= total
 
 
+@njit
+def _lean_towards(habits: Rows, otherwise: Rows, trust: Rows, offsets: Ints, found: Rows) -> None:
+    """Habits with weight `trust` by decision point, others with the rest."""
+    for point in range(trust.shape[0]):
+        for row in range(offsets[point], offsets[point + 1]):
+            for a in range(3):
+                found[row, a] = otherwise[row, a] + trust[point] * (habits[row, a] - otherwise[row, a])
+
+
+@njit
+def add_rows(rows: Rows, share: float, found: Rows) -> None:
+    """Found += share * rows, both (rows, 3)."""
+    for row in range(rows.shape[0]):
+        for a in range(3):
+            found[row, a] += np.float32(share) * rows[row, a]
+
+
 def _ratio(counted: Floats, expected: Floats, tau: float) -> Floats:
     """Corrections (..., 3) of counts against expectations of the same total."""
     total = expected.sum(axis=-1, keepdims=True)
     pseudo = tau * expected / np.where(total > 0.0, total, 1.0)
     found: Floats = np.where(expected > 0.0, (counted + pseudo) / np.where(expected > 0.0, expected + pseudo, 1.0), 1.0)
     return found
+
+
+def _pooled(kernel: Floats, counts: Floats) -> Floats:
+    """Counts (points, k, 3) in which neighbouring buckets count for each other: one large product, not many small."""
+    n, k, actions = counts.shape
+    found: Floats = (kernel @ counts.transpose(1, 0, 2).reshape(k, n * actions)).reshape(k, n, actions)
+    return np.ascontiguousarray(found.transpose(1, 0, 2))
 
 
 def _by_context(values: Floats, ids: Ints, n: int) -> Floats:
@@ -248,7 +272,8 @@ class Easel:
 
     def with_floor(self, sketch: Rows) -> Rows:
         """A sketch in which no legal action is impossible."""
-        found: Rows = np.float32(1.0 - self.settings.floor) * sketch + self._floor
+        found = self._floor.copy()
+        add_rows(sketch, 1.0 - self.settings.floor, found)
         return found
 
 
@@ -314,8 +339,8 @@ class Portrait:
             )
             n = same + settings.likeness * alike
             trust[here] = n / (n + max(settings.tau_trust * surprise, LEAST))
-        share = np.repeat(trust, np.diff(layout.offsets)).astype(np.float32)[:, None]
-        found: Rows = otherwise + share * (self.habits - otherwise)
+        found = np.empty_like(self.habits)
+        _lean_towards(self.habits, otherwise, trust.astype(np.float32), layout.offsets, found)
         return found
 
     def _block(self, rows: Rows, points: Ints, street: int) -> Floats:
@@ -349,7 +374,7 @@ class Portrait:
         )  # fmt: skip
         blind = style[layout.styles[first:last]] * level[layout.levels[0][first:last]]
         p = _renormalised(p * level[ids][:, None, :])
-        pooled = np.einsum("bc,nca->nba", self.easel.kernels[street], counts, optimize=True)
+        pooled = _pooled(self.easel.kernels[street], counts)
         tables = []
         for ids_of_all, n, tau in zip(layout.levels, n_contexts, settings.taus[:3], strict=True):
             ids = ids_of_all[seen]

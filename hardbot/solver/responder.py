@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hardbot.game.jit import njit
 from hardbot.game.rules import HEADS_UP, N_STREETS
+from hardbot.model.context import N_ACTIONS
 from hardbot.solver.abstraction import BucketTables
 from hardbot.solver.cfr import Board, Game, Scratch, deal_board, walk_preflop
 from hardbot.solver.inside import root_value
@@ -29,7 +30,7 @@ from hardbot.solver.strategy import nodes_of
 ANCHOR = (3_000.0, 1_000.0, 500.0, 100.0)  # regret of the equilibrium's choices after one board, by street
 FADING = 0.7  # of regrets, each time the habits are exchanged
 EVENNESS = 20.0  # boards' noise the anchor is as firm as
-THRESHOLD = 50.0  # opponent mass (of 1,081 hands) below which a line is sampled
+THRESHOLD = 100.0  # opponent mass (of 1,081 hands) below which a line is sampled
 _THRESHOLDS = (0.0, THRESHOLD, THRESHOLD, THRESHOLD)
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -38,8 +39,7 @@ Ints = NDArray[np.int64]
 class Places(NamedTuple):
     """Where the choices of one seat and street lie among the rows (fold, call, raise)."""
 
-    rows: Ints  # (starts, buckets, choices)
-    actions: Ints  # (starts, 1, choices)
+    at: Ints  # (starts, buckets, choices) in the flattened rows
     n: int  # choices
 
 
@@ -52,9 +52,8 @@ def places_of(sizes: tuple[int, int, int, int]) -> tuple[tuple[Places, ...], tup
         streets = []
         for street in range(N_STREETS):
             n = int((where.node[street][0, seat] >= 0).sum())
-            first = offsets[where.node[street][:, seat, :n]]
-            actions = where.action[street][:, seat, None, :n].astype(np.int64)
-            streets.append(Places(first[:, None, :] + np.arange(sizes[street])[None, :, None], actions, n))
+            first = offsets[where.node[street][:, seat, None, :n]] + np.arange(sizes[street])[None, :, None]
+            streets.append(Places(N_ACTIONS * first + where.action[street][:, seat, None, :n], n))
         seats.append(tuple(streets))
     return seats[0], seats[1]
 
@@ -74,10 +73,18 @@ def _learn(
 
 
 class Workshop:
-    """Work space of the walks, shared by all responders over the same buckets; one at a time (`lock`)."""
+    """What all responders from one equilibrium (rows, 3) share: work space of the walks, one at a time (`lock`)."""
 
-    def __init__(self, sizes: tuple[int, int, int, int], tables: BucketTables) -> None:
+    def __init__(self, sizes: tuple[int, int, int, int], tables: BucketTables, equilibrium: Rows) -> None:
         self.sizes = sizes
+        self.equilibrium = equilibrium
+        self.anchors = tuple(
+            tuple(
+                np.float32(anchor * EVENNESS) * equilibrium.ravel()[place.at]
+                for place, anchor in zip(seat, ANCHOR, strict=True)
+            )
+            for seat in places_of(sizes)
+        )
         self.tables = tables
         self.lock = Lock()
         self.board, self.desk = new_board(max(sizes))
@@ -98,8 +105,7 @@ class Workshop:
 class Responder:
     """Learns an answer for both seats; `triple` is the answer so far."""
 
-    def __init__(self, base: Rows, workshop: Workshop, seed: int) -> None:
-        self.base = base
+    def __init__(self, workshop: Workshop, seed: int) -> None:
         self.n_boards = [0.0, 0.0]  # walked with each seat, fading
         self.won_sb = [0.0, 0.0]  # on them, by the habits of their time
         self._workshop = workshop
@@ -109,17 +115,17 @@ class Responder:
 
     def face(self, habits: Rows) -> None:
         """Exchange the opponent's habits; what was learned against the old ones fades."""
+        flat = habits.ravel()
         for seat, game in enumerate(self._games):
             self.n_boards[seat] *= FADING
             self.won_sb[seat] *= FADING
             streets = (game.preflop, game.flop, game.turn, game.river)
-            for table, own, other, anchor in zip(
-                streets, self._places[seat], self._places[1 - seat], ANCHOR, strict=True
-            ):
-                table.regrets[:, 1 - seat, :, : other.n] = habits[other.rows, other.actions]
+            for street, table in enumerate(streets):
+                own, other = self._places[seat][street], self._places[1 - seat][street]
+                table.regrets[:, 1 - seat, :, : other.n] = flat[other.at]
                 kept = table.regrets[:, seat, :, : own.n]
-                kept *= FADING
-                kept += (1.0 - FADING) * anchor * EVENNESS * self.base[own.rows, own.actions]
+                kept *= np.float32(FADING)
+                kept += np.float32(1.0 - FADING) * self._workshop.anchors[seat][street]
 
     def learn(self, seat: int, n_boards: int) -> None:
         """Walk some boards for one seat."""
@@ -143,7 +149,7 @@ class Responder:
         total = sum(wanted)
         found = [0.0, 0.0, 0.0]
         if total <= 0.0:
-            found = self.base[self._offsets[point] + bucket].tolist()
+            found = self._workshop.equilibrium[self._offsets[point] + bucket].tolist()
             return found[0], found[1], found[2]
         for action, regret in zip(legal, wanted, strict=True):
             found[action] = regret / total

@@ -15,8 +15,8 @@ from hardbot.solver.strategy import triples
 
 
 @pytest.fixture(scope="module")
-def workshop(small, small_tables) -> Workshop:
-    return Workshop(small.sizes, small_tables)
+def workshop(small, small_tables, mixed_strategy) -> Workshop:
+    return Workshop(small.sizes, small_tables, triples(mixed_strategy)[1])
 
 
 def point_of(text: str) -> int:
@@ -29,14 +29,14 @@ def test_places_cover_every_row_of_a_strategy_once(small, mixed_strategy):
     seen = np.zeros(rows.shape, dtype=int)
     for seat in places_of(small.sizes):
         for street in seat:
-            np.add.at(seen, (street.rows, np.broadcast_to(street.actions, street.rows.shape)), 1)
+            np.add.at(seen.reshape(-1), street.at, 1)
     assert seen.max() == 1
     assert (rows[seen == 0] == 0.0).all()  # what is left out are illegal actions
 
 
 def test_answer_begins_as_the_equilibrium(mixed_strategy, workshop):
     offsets, rows = triples(mixed_strategy)
-    responder = Responder(rows, workshop, seed=1)
+    responder = Responder(workshop, seed=1)
     point = point_of("crrc/r")
     assert responder.triple(point, 17) == pytest.approx(rows[offsets[point] + 17].tolist(), abs=1e-6)
     responder.face(rows)
@@ -44,9 +44,8 @@ def test_answer_begins_as_the_equilibrium(mixed_strategy, workshop):
 
 
 def test_answer_comes_to_win_nearly_all_there_is_from_always_call(mixed_strategy, workshop):
-    _, rows = triples(mixed_strategy)
     habits = triples(exact_habits(AlwaysCall().table_policy(), mixed_strategy))[1]
-    responder = Responder(rows, workshop, seed=1)
+    responder = Responder(workshop, seed=1)
     for _ in range(6):
         responder.face(habits)
         for seat in (0, 1):
@@ -57,8 +56,7 @@ def test_answer_comes_to_win_nearly_all_there_is_from_always_call(mixed_strategy
 
 
 def test_exchanged_habits_change_the_answer(mixed_strategy, workshop):
-    _, rows = triples(mixed_strategy)
-    responder = Responder(rows, workshop, seed=1)
+    responder = Responder(workshop, seed=1)
     values = []
     for policy in (AlwaysCall().table_policy(), AlwaysRaise().table_policy()):
         habits = triples(exact_habits(policy, mixed_strategy))[1]
@@ -71,11 +69,10 @@ def test_exchanged_habits_change_the_answer(mixed_strategy, workshop):
 
 
 def test_same_seed_gives_the_same_answer(mixed_strategy, workshop):
-    _, rows = triples(mixed_strategy)
     habits = triples(exact_habits(AlwaysCall().table_policy(), mixed_strategy))[1]
     found = []
     for seed in (3, 3, 4):
-        responder = Responder(rows, workshop, seed)
+        responder = Responder(workshop, seed)
         responder.face(habits)
         responder.learn(1, 5)
         found.append((responder.value, responder.triple(point_of(""), 80)))
