@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -178,6 +180,23 @@ def test_calls_a_bot_does_not_define_are_skipped():
     assert player.observe is None
     assert player.end_hand is None
     assert isinstance(player.act, Stopwatch)
+
+
+class Brooder(AlwaysCall):
+    """Thinks after the hand."""
+
+    name = "brooder"
+
+    def end_hand(self, view, result):
+        time.sleep(0.02)
+
+
+def test_learning_between_hands_counts_in_the_decision_time():
+    player = seat_player(Brooder(), "x", np.random.default_rng(0), timed=True)
+    other = seat_player(AlwaysCall(), "y", np.random.default_rng(0), timed=True)
+    play_hand(HEADS_UP, DEAL, [player, other])
+    assert player.act.n_decisions == 4
+    assert player.act.seconds > 0.02 > other.act.seconds
 
 
 class Script(Bot):
