@@ -215,7 +215,7 @@ class HardBot(Bot):
         shown = result.holes[1 - view.seat]
         if self._watch is not None:
             steps = [(before, action) for before, action, _ in self._events if before.seat != view.seat]
-            self._watch.learn(steps, view.hole, result.board, shown)
+            self._watch.learn(steps, view.hole, result.board, shown, len(self._events) - len(steps))
             self._watch.settle(self._answer, view.rules.to_sb(result.net_chips[view.seat]))
             if self._tracker_behind is None:
                 return  # nobody has asked for the ranges

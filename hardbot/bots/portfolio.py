@@ -314,14 +314,19 @@ class Watch:
         return self.stranger.triple(betting.index, self.portfolio.buckets.of_hand(hole, board))
 
     def learn(
-        self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
+        self,
+        steps: Sequence[tuple[Betting, int]],
+        own: Hole,
+        board: tuple[int, ...],
+        shown: Hole | None,
+        n_decisions: int = 2,
     ) -> None:
-        """Take in the opponent's actions of a hand."""
+        """Take in the opponent's actions of a hand in which we took `n_decisions` ourselves."""
         self.evidence *= FADING
         if steps:
             self._explain(steps, own, board, shown)
         if self.p_stranger > CERTAIN or self.stranger.n_hands < N_OPEN:
-            self._study()
+            self._study(n_decisions)
 
     def _explain(
         self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
@@ -347,13 +352,13 @@ class Watch:
         dead = sum(1 << card for card in (*own, *board))
         self.stranger.see(points, actions, rows, dead, -1 if shown is None else hole_index(*shown))
 
-    def _study(self) -> None:
+    def _study(self, n_decisions: int) -> None:
         """Bring the stranger's portrait and the answer to it up to date, if it is time."""
         if self.stranger.is_due:
             known = self.evidence[:-1]
             p = self.portfolio.resembling * np.exp(RESEMBLANCE * (known - known[self.portfolio.resembling > 0.0].max()))
             self.stranger.draw(self.portfolio.mixture(p / p.sum()))
-        self.stranger.improve()
+        self.stranger.improve(n_decisions)
 
     def settle(self, answer: int, net_sb: float) -> None:
         """Take in what an answer won."""

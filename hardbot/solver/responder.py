@@ -30,7 +30,7 @@ from hardbot.solver.strategy import nodes_of
 ANCHOR = (3_000.0, 1_000.0, 500.0, 100.0)  # regret of the equilibrium's choices after one board, by street
 FADING = 0.7  # of regrets, each time the habits are exchanged
 EVENNESS = 20.0  # boards' noise the anchor is as firm as
-THRESHOLD = 100.0  # opponent mass (of 1,081 hands) below which a line is sampled
+THRESHOLD = 50.0  # opponent mass (of 1,081 hands) below which a line is sampled
 _THRESHOLDS = (0.0, THRESHOLD, THRESHOLD, THRESHOLD)
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]

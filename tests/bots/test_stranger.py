@@ -59,7 +59,7 @@ def test_portrait_is_drawn_at_growing_distances(folder):
     assert (np.diff(gaps) >= -1).all()
     assert gaps[0] == FIRST_DRAWING
     assert gaps[-1] == LONGEST
-    assert boards_after(10) > boards_after(200) > boards_after(1_000)
+    assert boards_after(10, 2) > boards_after(200, 2) > boards_after(1_000, 2) > boards_after(1_000, 1) > 0.0
 
 
 def test_one_whom_frequencies_explain_as_well_is_not_recognised(folder):
