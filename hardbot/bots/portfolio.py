@@ -294,7 +294,7 @@ class Watch:
         worth = (expected * precision + self.won_sb / SD_HAND**2) / (precision + self.n_hands / SD_HAND**2)
         worth = np.minimum(worth, expected)  # good luck makes no answer better than it is
         if not (self.stranger.is_ready and self.stranger.is_recognised):
-            worth[self.learned] = -np.inf
+            worth[self.learned] = worth[0] - LEAST  # the equilibrium plays in its place
         return worth
 
     def choose(self) -> int:
