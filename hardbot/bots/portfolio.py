@@ -324,13 +324,14 @@ class Watch:
         """Take in the opponent's actions of a hand in which we took `n_decisions` ourselves."""
         self.evidence *= FADING
         if steps:
-            self._explain(steps, own, board, shown)
+            self._weigh(steps, own, board, shown)
         if self.p_stranger > CERTAIN or self.stranger.n_hands < N_OPEN:
             self._study(n_decisions)
 
-    def _explain(
+    def _weigh(
         self, steps: Sequence[tuple[Betting, int]], own: Hole, board: tuple[int, ...], shown: Hole | None
     ) -> None:
+        """Evidence for every rival, the stranger included; the hand is remembered for his portrait."""
         if shown is None:
             weights = compatible_holes((*own, *board)).astype(np.float64)
             weights /= weights.sum()
