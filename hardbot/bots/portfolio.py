@@ -65,6 +65,7 @@ STRANGER = "stranger"
 P_STRANGER = 0.25  # before the first hand
 RESEMBLANCE = 0.2  # of the evidence that counts when a stranger's likeness to the rivals is judged
 HANDICAP = 0.15  # nats a hand by which a stranger's own portrait must explain him better than a known player does
+LEARNER_START = 0.35  # nats a hand
 CERTAIN = 1e-4  # below this probability of a stranger nothing is learned of it
 N_OPEN = 100  # hands in which it is always learned: it takes some to be told from those he resembles
 Floats = NDArray[np.float64]
@@ -143,6 +144,7 @@ class Portfolio:
     buckets: Buckets
     habits: Rows = field(repr=False)  # (rivals, rows, 3)
     studio: Studio
+    head_start: Floats  # (rivals,) nats a hand, for those who learn: their habits of other matches explain them badly
     resembling: Floats  # (rivals,) 1 for those a stranger may resemble, 0 for those who look at no cards
 
     def without(self, names: Sequence[str]) -> Portfolio:
@@ -155,6 +157,7 @@ class Portfolio:
             self.buckets,
             self.habits[kept],
             self.studio,
+            self.head_start[kept],
             self.resembling[kept],
         )
 
@@ -211,7 +214,8 @@ def load_portfolio(folder: Path) -> Portfolio:
     looks = np.array([_looks_at_cards(offsets, part) for part in all_habits], dtype=np.float64)
     looks[0] = 1.0  # the equilibrium
     studio = Studio(base.abstraction, all_habits[0])
-    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, studio, looks)
+    starts = np.array([LEARNER_START * (name in manifest.get("adaptive", ())) for name in names])
+    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, studio, starts, looks)
 
 
 def _looks_at_cards(offsets: NDArray[np.int64], rows: Rows) -> bool:
@@ -346,7 +350,7 @@ class Watch:
         first = self.portfolio.offsets[points]
         actions = np.array([action for _, action in steps], dtype=np.int64)
         buckets = np.stack([rows[betting.street] for betting, _ in steps])
-        known = _explain(self.portfolio.habits, first, actions, buckets, weights)
+        known = _explain(self.portfolio.habits, first, actions, buckets, weights) + self.portfolio.head_start
         by_portrait = _explain(self.stranger.portrait.habits[None], first, actions, buckets, weights)[0]
         found = np.append(known, self.stranger.explain(steps, float(by_portrait)) - HANDICAP)
         self.evidence += found - found.max()

@@ -154,6 +154,7 @@ def test_adaptive_rival_is_met_with_the_equilibrium(base, tmp_path):
     assert not (tmp_path / "random" / "answer").exists()
     portfolio = load_portfolio(tmp_path)
     assert np.array_equal(portfolio.rivals[1].answer, portfolio.rivals[0].answer)
+    assert portfolio.head_start[1] > portfolio.head_start[0] == 0.0
 
 
 def test_answer_that_loses_is_given_up(folder):
