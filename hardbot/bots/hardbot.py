@@ -8,12 +8,14 @@ own range, as the opponent sees it, is tracked beside it. Heads-up only.
 
 Choosers: `expert` is the paper's; `portfolio` plays, of a set of strategies solved beforehand against players of the
 corpus (the equilibrium among them), the one that is worth most against the opponent as it has played so far; the
-answer to a stranger is learned while the match goes on (portfolio.py). At a table with other rules than the
-competition's the expert decides.
+answer to a stranger is learned while the match goes on (portfolio.py), and on turn and river an answer gives way to
+looking ahead where that is worth more (foresight.py). At a table with other rules than the competition's the expert
+decides.
 
 Options: `model` (a folder; default the current or shipped one), `chooser`, `adjust=no` (no opponent term), `portfolio`
-(a folder), `unseen` (rivals left out of it, joined by +), `study` (times the usual work on the answer to a stranger,
-which is some milliseconds a decision), `memory` (a file: what the expert knows of opponents).
+(a folder), `unseen` (rivals left out of it, joined by +), `look=no` (answers are played as they are), `study` (times
+the usual work on the answer to a stranger, which is some milliseconds a decision), `memory` (a file: what the expert
+knows of opponents).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 
 from hardbot.bots.base import HEADS_UP_ONLY, Bot
 from hardbot.bots.expert import Choice, Situation, Triple, choose
+from hardbot.bots.foresight import Foresight
 from hardbot.bots.portfolio import Watch, default_portfolio, load_portfolio
 from hardbot.errors import BotError
 from hardbot.game.betting import Betting, first_betting
@@ -92,6 +95,7 @@ class HardBot(Bot):
         adjust: bool = True,
         portfolio: str = "",
         unseen: str = "",
+        look: bool = True,
         study: float = 1.0,
         memory: str = "",
     ) -> None:
@@ -104,12 +108,12 @@ class HardBot(Bot):
         self.adjust = adjust
         self.portfolio_path = Path(portfolio) if portfolio else default_portfolio()
         self.unseen = tuple(filter(None, unseen.split("+")))
+        self.look = look
         self.study = study
         self.keeps_reasons = False  # figures of portfolio decisions cost a millisecond: only where somebody looks
         self.opponents: dict[str, OpponentModel] = {}
         self.watches: dict[str, Watch] = {}
-        self._watch: Watch | None = None
-        self._answer = 0
+        self._foresight: Foresight | None = None  # of this hand, if an answer of the portfolio plays it
         self._tracker_behind: HandTracker | None = None
         self._events: list[tuple[Betting, int, tuple[int, ...]]] = []
         self._n_followed = 0
@@ -133,12 +137,10 @@ class HardBot(Bot):
         """Start with every possible hand equally likely, and choose an answer."""
         name = view.players[1 - view.seat]
         plays_portfolio = self.chooser == "portfolio" and view.rules == HEADS_UP
-        self._watch = self._watch_of(name) if plays_portfolio else None
-        if self._watch is not None:
-            self._answer = self._watch.choose()
-        opponent = self._opponent(name) if self.adjust and self._watch is None else None
+        self._foresight = Foresight(self._watch_of(name), looks=self.look) if plays_portfolio else None
+        opponent = self._opponent(name) if self.adjust and not plays_portfolio else None
         self._start = (view.seat, view.hole)
-        self._tracker_behind = self._new_tracker(opponent) if self._watch is None else None
+        self._tracker_behind = None if plays_portfolio else self._new_tracker(opponent)
         self._events = []
         self._n_followed = 0
         self._outlook = self._last = None
@@ -160,7 +162,7 @@ class HardBot(Bot):
     def observe(self, view: View, before: Betting, action: int) -> None:
         """Remember the action; ranges are moved on when somebody asks for them."""
         self._events.append((before, action, view.board))
-        if self._watch is None:
+        if self._foresight is None:
             self._follow()
 
     @property
@@ -187,8 +189,8 @@ class HardBot(Bot):
 
     def act(self, view: View, rng: np.random.Generator) -> int:
         """Draw from the triple."""
-        if self._watch is not None and self._watch.stranger.seed is None:
-            self._watch.stranger.seed = int(rng.integers(1 << 62))
+        if self._foresight is not None and self._foresight.watch.stranger.seed is None:
+            self._foresight.watch.stranger.seed = int(rng.integers(1 << 62))
         triple = self.decide(view).triple
         chance = rng.random()
         if chance < triple[FOLD]:
@@ -197,26 +199,24 @@ class HardBot(Bot):
 
     def decide(self, view: View) -> Choice:
         """What the chooser makes of the situation."""
-        if self._watch is None:
+        if self._foresight is None:
             situation = self.situation(view)
             self._last = situation, choose(situation)
         else:
-            choice = self._answer_choice(self._watch, view)
+            choice = self._foresight.choose(view, self._opponent_steps(view))
             self._last = (self.situation(view) if self.keeps_reasons else None), choice
         return self._last[1]
 
-    def _answer_choice(self, watch: Watch, view: View) -> Choice:
-        triple = watch.triple(self._answer, view.betting, view.hole, view.board)
-        rule = watch.name_of(self._answer)
-        return Choice(triple, rule, ((rule, 1.0),))
+    def _opponent_steps(self, view: View) -> list[tuple[Betting, int]]:
+        return [(before, action) for before, action, _ in self._events if before.seat != view.seat]
 
     def end_hand(self, view: View, result: HandResult) -> None:
         """Learn from what was shown."""
         shown = result.holes[1 - view.seat]
-        if self._watch is not None:
-            steps = [(before, action) for before, action, _ in self._events if before.seat != view.seat]
-            self._watch.learn(steps, view.hole, result.board, shown, len(self._events) - len(steps))
-            self._watch.settle(self._answer, view.rules.to_sb(result.net_chips[view.seat]))
+        if self._foresight is not None:
+            watch, steps = self._foresight.watch, self._opponent_steps(view)
+            watch.learn(steps, view.hole, result.board, shown, len(self._events) - len(steps))
+            watch.settle(self._foresight.answer, view.rules.to_sb(result.net_chips[view.seat]))
             if self._tracker_behind is None:
                 return  # nobody has asked for the ranges
         self._tracker(view).end(shown)
@@ -302,7 +302,7 @@ class HardBot(Bot):
             weights=tracker.theirs.weights,
             own_weights=tracker.ours.weights,
             buckets=self.bucket_masses(tracker.board, tracker.theirs.weights),
-            rivals=tuple(self._watch.summary()) if self._watch is not None else (),
+            rivals=tuple(self._foresight.watch.summary()) if self._foresight is not None else (),
             figures=figures,
             triple=triple,
             rule=rule,

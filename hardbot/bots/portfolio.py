@@ -51,6 +51,7 @@ from hardbot.solver.abstraction import (
     tables_are_cached,
 )
 from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
+from hardbot.solver.lookahead import Lookahead
 from hardbot.solver.portrait import LEAST, add_rows
 from hardbot.solver.strategy import load_strategy, triples
 
@@ -66,6 +67,7 @@ P_STRANGER = 0.25  # before the first hand
 RESEMBLANCE = 0.2  # of the evidence that counts when a stranger's likeness to the rivals is judged
 HANDICAP = 0.15  # nats a hand by which a stranger's own portrait must explain him better than a known player does
 LEARNER_START = 0.35  # nats a hand
+SURELY = 0.99
 CERTAIN = 1e-4  # below this probability of a stranger nothing is learned of it
 N_OPEN = 100  # hands in which it is always learned: it takes some to be told from those he resembles
 Floats = NDArray[np.float64]
@@ -145,6 +147,8 @@ class Portfolio:
     habits: Rows = field(repr=False)  # (rivals, rows, 3)
     studio: Studio
     head_start: Floats  # (rivals,) nats a hand, for those who learn: their habits of other matches explain them badly
+    lookahead: Lookahead
+    knows_base: bool  # whether the first rival, the equilibrium, may be met as somebody known
     resembling: Floats  # (rivals,) 1 for those a stranger may resemble, 0 for those who look at no cards
 
     def without(self, names: Sequence[str]) -> Portfolio:
@@ -158,6 +162,8 @@ class Portfolio:
             self.habits[kept],
             self.studio,
             self.head_start[kept],
+            self.lookahead,
+            self.knows_base and self.rivals[0].name not in names,
             self.resembling[kept],
         )
 
@@ -215,7 +221,10 @@ def load_portfolio(folder: Path) -> Portfolio:
     looks[0] = 1.0  # the equilibrium
     studio = Studio(base.abstraction, all_habits[0])
     starts = np.array([LEARNER_START * (name in manifest.get("adaptive", ())) for name in names])
-    return Portfolio(tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, studio, starts, looks)
+    lookahead = Lookahead(base.abstraction.sizes, base.abstraction.river)
+    return Portfolio(
+        tuple(rivals), values, offsets, Buckets(base.abstraction), all_habits, studio, starts, lookahead, True, looks
+    )
 
 
 def _looks_at_cards(offsets: NDArray[np.int64], rows: Rows) -> bool:
@@ -310,6 +319,15 @@ class Watch:
         if answer == self.learned:
             return "learned answer"
         return f"answer to {self.portfolio.rivals[answer].name}" if answer else "equilibrium"
+
+    @property
+    def meets_base(self) -> bool:
+        """Whether the opponent is surely the equilibrium itself, and that is somebody known."""
+        return self.portfolio.knows_base and float(self.probabilities[0]) > SURELY
+
+    def habits_behind(self, answer: int) -> Rows:
+        """Habits (rows, 3) that an answer is the answer to."""
+        return self.stranger.faced if answer == self.learned else self.portfolio.habits[answer]
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""

@@ -92,6 +92,7 @@ class Stranger:
         self._nats = USUAL_NATS  # an action, by the portrait, of late
         self._evidence = np.zeros(2)  # log-likelihoods of frequencies and portrait
         self.responder: Responder | None = None  # there is one from the first drawing on
+        self.faced = sketch  # habits that the answer is learned against, the equilibrium mixed in
         self.seed: int | None = None  # of the boards to learn from; without it nothing is learned
         self.n_hands = 0
         self._study = study
@@ -151,7 +152,8 @@ class Stranger:
         if self.responder is None:
             self.responder = Responder(self.studio.workshop, self.seed)
         self.portrait.draw(sketch)
-        self.responder.face(self.portrait.cautious(self.equilibrium, self.surprise))
+        self.faced = self.portrait.cautious(self.equilibrium, self.surprise)
+        self.responder.face(self.faced)
         self._next = self.n_hands + min(max(int((GROWTH - 1.0) * self.n_hands), FIRST_DRAWING), LONGEST)
 
     def improve(self, n_decisions: int = 2) -> None:

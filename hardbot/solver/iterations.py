@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardbot.game.jit import njit
+from hardbot.game.rank_tables import N_RANKS
 from hardbot.solver.abstraction import BucketTables
 from hardbot.solver.boards import N_RIVER_HANDS, look_up_row, score_board, sort_board
 from hardbot.solver.cfr import Board, Game, Ints, Scratch, Street, deal_board, find_present, walk_preflop
@@ -49,7 +50,7 @@ def new_board(n_buckets: int) -> tuple[Board, Desk]:
         np.zeros(5, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.int32),
-        np.zeros(7464, dtype=np.int32),
+        np.zeros(N_RANKS + 2, dtype=np.int32),
         np.zeros(n_buckets, dtype=np.bool_),
     )
     return board, desk

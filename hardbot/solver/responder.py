@@ -142,7 +142,7 @@ class Responder:
 
     def triple(self, point: int, bucket: int) -> tuple[float, float, float]:
         """Fold, call and raise at a decision point: in proportion to positive regret, else as the equilibrium."""
-        street, start, seat, place, legal = _choices_of(point)
+        street, start, seat, place, legal = choices_of(point)
         game = self._games[seat]
         table = (game.preflop, game.flop, game.turn, game.river)[street]
         wanted = np.maximum(table.regrets[start, seat, bucket, place : place + len(legal)], 0.0).tolist()
@@ -168,6 +168,6 @@ def _choice_map() -> dict[int, tuple[int, int, int, int, tuple[int, ...]]]:
     return found
 
 
-def _choices_of(point: int) -> tuple[int, int, int, int, tuple[int, ...]]:
+def choices_of(point: int) -> tuple[int, int, int, int, tuple[int, ...]]:
     """Street, start, seat, first place in the row and actions of a decision point."""
     return _choice_map()[point]
