@@ -320,14 +320,19 @@ class Watch:
             return "learned answer"
         return f"answer to {self.portfolio.rivals[answer].name}" if answer else "equilibrium"
 
-    @property
-    def meets_base(self) -> bool:
-        """Whether the opponent is surely the equilibrium itself, and that is somebody known."""
-        return self.portfolio.knows_base and float(self.probabilities[0]) > SURELY
+    def habits_to_read(self, answer: int) -> Rows | None:
+        """Habits (rows, 3) by which the opponent's hands can be read while an answer plays; None if there are none.
 
-    def habits_behind(self, answer: int) -> Rows:
-        """Habits (rows, 3) that an answer is the answer to."""
-        return self.stranger.faced if answer == self.learned else self.portfolio.habits[answer]
+        They are those of the likeliest rival. Who learns has no habits for long, and the equilibrium, played against
+        everybody who is not known well enough, reads nobody but itself, and only if it may be met as somebody known.
+        """
+        p, portfolio = self.probabilities, self.portfolio
+        who = int(p.argmax())
+        if who == self.learned:
+            return self.stranger.faced if answer == self.learned else None
+        if who == 0:
+            return portfolio.habits[0] if portfolio.knows_base and p[0] > SURELY else None
+        return portfolio.habits[who] if answer > 0 and portfolio.head_start[who] == 0.0 else None
 
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""

@@ -1,9 +1,10 @@
-"""Decision time of hardbot with the expert chooser, by street, and where it goes.
+"""Decision time of hardbot by street: the expert chooser, and the default one against strangers and known players.
 
 A decision is everything the bot does from the opponent's last action to its own: following the ranges, features against
-the range, the chooser. Times are taken in a real match against a fast opponent, the first hands left out (machine code,
-tables), by the processor's clock, so that other programs on the machine do not count (the one figure by the wall's
-clock says so). Limits: median under 5 ms, 99th percentile under 50 ms, model load under .5 s, 300 hands a second.
+the range, the chooser, looking ahead. What it learns after a hand has a row of its own: no decision waits for it, but
+it counts in hands a second. Times are taken in a real match, the first hands left out (machine code, tables), by the
+processor's clock, so that other programs on the machine do not count (the one figure by the wall's clock says so).
+Limits: median under 5 ms, 99th percentile under 50 ms, model load under .5 s, 300 hands a second.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ from hardbot.model.artifact import load_model
 from hardbot.model.likelihood import ActionModel
 
 N_WARM, N_HANDS = 60, 1_200
+FORMS = (
+    *(("chooser=expert", opponent) for opponent in ("always_call", "sparbot", "rulebot")),
+    *((f"unseen={opponent}", opponent) for opponent in ("always_call", "rulebot", "poki", "loki")),
+    *(("", opponent) for opponent in ("rulebot", "poki", "sparbot")),
+)
+AFTER = 4  # in the place of a street: what is learned after a hand
 clock = time.process_time
 PARTS = {
     "likelihoods of the corpus model": ("action_probabilities",),
@@ -43,8 +50,8 @@ PARTS = {
 class Timed(HardBot):
     """hardbot with a clock: what it costs between its own actions, by street."""
 
-    def __init__(self) -> None:
-        super().__init__(chooser="expert")
+    def __init__(self, **options: str) -> None:
+        super().__init__(**options)
         self.seconds: dict[int, list[float]] = defaultdict(list)
         self.all_seconds = 0.0
         self._since = 0.0
@@ -69,7 +76,8 @@ class Timed(HardBot):
         """Learn; no decision waits for it, but it counts for hands a second."""
         start = clock()
         super().end_hand(view, result)
-        self.all_seconds += clock() - start
+        self.seconds[AFTER].append(clock() - start)
+        self.all_seconds += self.seconds[AFTER][-1]
 
 
 def play(bot: HardBot, opponent: str, first: int, n_hands: int) -> tuple[float, float]:
@@ -117,28 +125,35 @@ def profile_shares(bot: HardBot, opponent: str) -> list[list[str]]:
     return [*rows, ["the rest", f"{1 - sum(spent[part] for part in PARTS) / spent['all']:.0%}"]]
 
 
+def time_rows(seconds: dict[int, list[float]]) -> list[list[str]]:
+    """Decisions, median, 99% and largest ms by street, of all decisions, and after hands."""
+    rows = []
+    for place in (*range(4), None, AFTER):
+        times = list(chain(*(seconds[street] for street in range(4)))) if place is None else seconds[place]
+        if times:
+            ms = 1e3 * np.array(times)
+            name = "all decisions" if place is None else "after a hand" if place == AFTER else STREET_NAMES[place]
+            figures = (ms.mean(), np.median(ms), np.quantile(ms, 0.99), ms.max())
+            rows.append([name, f"{len(ms):,}", *(f"{value:.2f}" for value in figures)])
+    return rows
+
+
 def main() -> None:
-    """Print times by street, hands a second and shares."""
+    """Print times by street, hands a second and, for the expert, shares."""
     print(f"model load: {load_seconds():.3f} s")
-    for opponent in ("always_call", "sparbot", "rulebot"):
-        bot = Timed()
+    for form, opponent in FORMS:
+        bot = Timed(**dict([form.split("=")] if form else []))
+        bot.prepare()
         play(bot, opponent, 0, N_WARM)
         bot.seconds.clear()
         bot.all_seconds = 0.0
         seconds, wall = play(bot, opponent, N_WARM, N_HANDS)
-        rows = []
-        for street in (*range(4), None):
-            times = list(chain(*bot.seconds.values())) if street is None else bot.seconds[street]
-            if times:
-                ms = 1e3 * np.array(times)
-                name = "all" if street is None else STREET_NAMES[street]
-                rows.append(
-                    [name, f"{len(ms):,}", f"{np.median(ms):.2f}", f"{np.quantile(ms, 0.99):.2f}", f"{ms.max():.1f}"]
-                )
         rates = [f"{N_HANDS / value:,.0f}" for value in (seconds, wall, bot.all_seconds)]
-        title = f"hardbot:chooser=expert against {opponent}: {rates[0]} hands/s (wall {rates[1]}, bot alone {rates[2]})"
-        print_table(title, ["street", "decisions", "median ms", "99% ms", "max ms"], rows)
-        print_table("where the time goes", ["part", "share"], profile_shares(bot, opponent))
+        name = f"hardbot:{form}" if form else "hardbot"
+        title = f"{name} against {opponent}: {rates[0]} hands/s (wall {rates[1]}, bot alone {rates[2]})"
+        print_table(title, ["street", "times", "mean ms", "median ms", "99% ms", "max ms"], time_rows(bot.seconds))
+        if bot.chooser == "expert":
+            print_table("where the time goes", ["part", "share"], profile_shares(bot, opponent))
 
 
 if __name__ == "__main__":
