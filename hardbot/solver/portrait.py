@@ -55,8 +55,6 @@ class PortraitSettings:
     floor: float = 0.05  # share of the uniform distribution in the sketch
     decay: float = 0.999  # of a hand's weight, by hand
     tau_trust: float = 20.0  # observations of a context for which the portrait is trusted half
-    trust_draft: float = 0.15  # in the portrait where nothing was seen, before the first hand
-    draft_hands: int = 500  # after which it has faded to none
     likeness: float = 0.02  # of an observation in another context of the next coarser level
 
 
@@ -330,19 +328,17 @@ class Portrait:
         trust that grows with the observations keeps it from doing so (Johanson and Bowling, "Data Biased Robust Counter
         Strategies", AISTATS 2009). A context is one of level 1 (`raises`); others that agree in this street's actions
         count a little. `surprise` is how badly the portrait has foretold the opponent's actions, 1 as for a usual
-        player, 0 for one who never does anything unexpected: he is trusted the sooner. In the first hundreds of hands
-        the portrait is believed a little everywhere: contexts not seen yet may still be those he comes to often.
+        player, 0 for one who never does anything unexpected: he is trusted the sooner.
         """
         layout, n_points = self.layout, self._seen_points()[1]
         settings, trust = self.settings, np.zeros(len(self.layout.legal))
-        least = settings.trust_draft * max(0.0, 1.0 - self.log.n_hands / settings.draft_hands)
         for street in range(N_STREETS):
             here = slice(layout.first[street], layout.first[street + 1])
             same, alike = (
                 np.bincount(level[here], weights=n_points[here])[level[here]] for level in layout.levels[:0:-1]
             )
             n = same + settings.likeness * alike
-            trust[here] = least + (1.0 - least) * n / (n + max(settings.tau_trust * surprise, LEAST))
+            trust[here] = n / (n + max(settings.tau_trust * surprise, LEAST))
         found = np.empty_like(self.habits)
         _lean_towards(self.habits, otherwise, trust.astype(np.float32), layout.offsets, found)
         return found

@@ -50,6 +50,7 @@ def test_without_hands_the_portrait_is_the_sketch(abstraction, uniform):
     portrait = Portrait(Easel(abstraction, PortraitSettings(floor=0.0)), sketch)
     portrait.draw(sketch)
     assert portrait.habits == pytest.approx(sketch, abs=1e-6)
+    assert portrait.cautious(uniform) == pytest.approx(uniform)
 
 
 def test_rows_lie_where_strategies_have_them(abstraction):
@@ -113,9 +114,7 @@ def test_habits_follow_a_player_who_plays_by_strength(abstraction, uniform):
 
 def test_trust_grows_with_the_observations_of_a_context(abstraction, uniform):
     rng = np.random.default_rng(5)
-    portrait = Portrait(
-        Easel(abstraction, PortraitSettings(tau_trust=20.0, likeness=0.0, decay=1.0, trust_draft=0.0)), uniform
-    )
+    portrait = Portrait(Easel(abstraction, PortraitSettings(tau_trust=20.0, likeness=0.0, decay=1.0)), uniform)
     shares = []
     for _ in range(2):
         for _ in range(20):
@@ -128,20 +127,6 @@ def test_trust_grows_with_the_observations_of_a_context(abstraction, uniform):
     assert cautious[never] == pytest.approx(uniform[never])
     sure = portrait.cautious(uniform, surprise=0.0)  # somebody who never surprises is trusted at once
     assert sure[0] == pytest.approx(portrait.habits[0], abs=1e-3)
-
-
-def test_draft_is_believed_a_little_at_first_and_not_at_all_later(abstraction, uniform):
-    rng = np.random.default_rng(6)
-    sketch = uniform * rng.uniform(0.5, 2.0, size=uniform.shape).astype(np.float32)
-    sketch /= sketch.sum(axis=1, keepdims=True)
-    portrait = Portrait(Easel(abstraction, PortraitSettings(floor=0.0, draft_hands=40)), sketch)
-    for share in (0.15, 0.075, 0.0):
-        portrait.draw(sketch)
-        never = slice(*portrait.layout.offsets[points_of("cc/cc/r")[0] + np.arange(2)])
-        expected = uniform[never] + share * (portrait.habits[never] - uniform[never])
-        assert portrait.cautious(uniform)[never] == pytest.approx(expected, abs=1e-6)
-        for _ in range(20):
-            portrait.see(points_of(""), [RAISE], buckets_by_street(abstraction, rng), 0, -1)
 
 
 def test_newest_hands_are_kept_and_count_most(monkeypatch):
