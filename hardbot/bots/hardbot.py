@@ -129,9 +129,9 @@ class HardBot(Bot):
         return shared_model(self.model_path)
 
     def prepare(self) -> None:
-        """Load the portfolio, and let a stranger be drawn and answered once."""
+        """Load the portfolio, let a stranger be drawn and answered once, and look ahead once."""
         if self.chooser == "portfolio":
-            load_portfolio(self.portfolio_path).new_stranger().rehearse()
+            load_portfolio(self.portfolio_path).rehearse()
 
     def new_hand(self, view: View) -> None:
         """Start with every possible hand equally likely, and choose an answer."""

@@ -181,6 +181,11 @@ class Portfolio:
         sketch = self.mixture(self.resembling / self.resembling.sum())
         return Stranger(self.studio, sketch, study)
 
+    def rehearse(self) -> None:
+        """Go through everything once, so that machine code and tables are there when a match needs them."""
+        self.new_stranger().rehearse()
+        self.lookahead.rehearse(self.habits[0])
+
     def triple(self, answer: int, betting: Betting, hole: Hole, board: tuple[int, ...]) -> tuple[float, float, float]:
         """What an answer does here."""
         row = int(self.offsets[betting.index]) + self.buckets.of_hand(hole, board)

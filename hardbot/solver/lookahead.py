@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hardbot.game.cards import HOLE_CARDS, N_CARDS, N_HOLES, hole_index
+from hardbot.game.cards import HOLE_CARDS, N_CARDS, N_HOLES, compatible_holes, hole_index
 from hardbot.game.jit import njit
 from hardbot.game.rank_tables import N_RANKS
-from hardbot.game.rules import HEADS_UP
+from hardbot.game.rules import CALL, HEADS_UP
 from hardbot.solver.boards import N_RIVER_HANDS, score_board, sort_board
 from hardbot.solver.cfr import reach_round
 from hardbot.solver.portrait import LEAST, layout_of
@@ -316,6 +316,14 @@ class Lookahead:
             np.zeros(N_HOLES, dtype=np.float32),
         )
         self._lock = Lock()
+
+    def rehearse(self, habits: Rows) -> None:
+        """Go through everything once, so that the machine code is there when a hand needs it."""
+        board, hole, buckets = (0, 1, 2, 3, 4), (6, 5), np.zeros(N_HOLES, dtype=np.int64)
+        reach = compatible_holes((*board, *hole)).astype(np.float32)
+        follow_range(reach, habits, 0, buckets, CALL)
+        self.turn(0, 0, hole, board[:4], reach, habits, buckets)
+        self.river(0, 0, hole, board, reach, habits)
 
     def river(self, start: int, seat: int, hole: Hole, board: Board, reach: Rows, habits: Rows) -> Rows:
         """Worth of the river's choices."""
