@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hardbot.errors import StrategyError
 from hardbot.game.cards import HOLE_CARDS, N_CARDS, N_HOLES, compatible_holes, hole_index
 from hardbot.game.jit import njit
 from hardbot.game.rank_tables import N_RANKS
@@ -285,6 +286,12 @@ def follow_range(reach: Rows, habits: Rows, first: int, buckets: Ints, action: i
             reach[h] *= max(habits[first + buckets[h], action], np.float32(LEAST))
 
 
+def _check_cards(hole: Hole, board: Board, n: int) -> None:
+    """StrategyError unless there are n board cards and none is there twice."""
+    if len(board) != n or len({*hole, *board}) != n + len(hole):
+        raise StrategyError(f"expected {n} board cards and two others in hand, got {board} and {hole}")
+
+
 class Lookahead:
     """Looks ahead on turn and river; the work space is used by one hand at a time.
 
@@ -327,6 +334,7 @@ class Lookahead:
 
     def river(self, start: int, seat: int, hole: Hole, board: Board, reach: Rows, habits: Rows) -> Rows:
         """Worth of the river's choices."""
+        _check_cards(hole, board, 5)
         found = np.zeros(N_LANES, dtype=np.float32)
         with self._lock:
             _lay_river(np.array(board, dtype=np.int64), hole_index(*hole), self._table, 0, self._rivers, self._desk)
@@ -335,6 +343,7 @@ class Lookahead:
 
     def turn(self, start: int, seat: int, hole: Hole, board: Board, reach: Rows, habits: Rows, buckets: Ints) -> Rows:
         """Worth of the turn's choices; buckets (1326,) are those of all hands on this board."""
+        _check_cards(hole, board, 4)
         found = np.zeros(N_LANES, dtype=np.float32)
         cards = np.array([*board, 0], dtype=np.int64)
         with self._lock:

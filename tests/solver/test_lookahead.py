@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hardbot.errors import StrategyError
 from hardbot.game.betting import parse_betting
 from hardbot.game.cards import HOLE_CARDS, N_CARDS, N_HOLES, compatible_holes, parse_cards
 from hardbot.game.evaluator import evaluate
@@ -110,6 +111,14 @@ def test_turn_choices_are_worth_what_a_plain_walk_over_every_river_card_finds(sm
         reach = reach * habits[walk.offsets[start.index] + walk.buckets(board)][:, 1]
     expected = np.array(walk.by_action(node, node.seat, board, reach)) / reach.sum()
     assert found[place : place + len(legal)] == pytest.approx(expected, rel=1e-3, abs=2e-3)
+
+
+def test_cards_that_cannot_be_are_refused(small, habits):
+    lookahead, reach = Lookahead(small.sizes, small.river), some_range(BOARD)
+    with pytest.raises(StrategyError, match="5 board cards"):
+        lookahead.river(0, 0, HOLE, BOARD[:4], reach, habits)
+    with pytest.raises(StrategyError, match="two others in hand"):
+        lookahead.turn(0, 0, BOARD[:2], BOARD[:4], reach, habits, np.zeros(N_HOLES, dtype=np.int64))
 
 
 def test_range_follows_the_habits_and_never_empties(small, habits):
