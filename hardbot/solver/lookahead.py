@@ -32,6 +32,7 @@ from hardbot.game.rank_tables import N_RANKS
 from hardbot.game.rules import CALL, HEADS_UP
 from hardbot.solver.boards import N_RIVER_HANDS, score_board, sort_board
 from hardbot.solver.cfr import reach_round
+from hardbot.solver.lanes import N_LANES
 from hardbot.solver.portrait import LEAST, layout_of
 from hardbot.solver.rounds import (
     END_OF,
@@ -42,7 +43,6 @@ from hardbot.solver.rounds import (
     round_map,
 )
 
-N_LANES = 16
 N_MEETINGS = 990  # hands the opponent may hold on the river
 N_RIVER_CARDS = 44  # left for the river when both hands are known
 N_DRAWS = 46  # that we do not see when it is dealt
